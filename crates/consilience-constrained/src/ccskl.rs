@@ -185,7 +185,11 @@ impl ConstrainedClusterer for Ccskl {
         let kept = top.values.iter().take_while(|&&v| v > LEAST).count();
         let root = (n as f64).sqrt();
         let phi = top.vectors.slice(s![.., ..kept]).mapv(|v| v * root);
-        let beta = weights(phi.view(), side, self.max_pairs);
+        let (beta, solved) = weights(phi.view(), side, self.max_pairs);
+        if !solved {
+            report.status = Status::MaxIterations;
+            report.notes.push(format!("the weights still moved after {SWEEPS} sweeps"));
+        }
         side.tell_thinned(self.max_pairs, &mut report);
         let used = beta.iter().take_while(|&&b| b > 0.0).count();
         let values = top.values[..kept].to_vec();
@@ -212,8 +216,9 @@ impl ConstrainedClusterer for Ccskl {
     }
 }
 
-/// The beta: least squares under order, `beta_l = sum_(q >= l) gamma_q` with gamma at least 0.
-fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation, max_pairs: usize) -> Vec<f64> {
+/// The beta: least squares under order, `beta_l = sum_(q >= l) gamma_q` with gamma at least 0; and
+/// whether they were found within the sweeps.
+fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation, max_pairs: usize) -> (Vec<f64>, bool) {
     let m = phi.ncols();
     let (must, cannot) = side.links_up_to(max_pairs);
     // One more column for a constant, as the trivial eigenvector would give: k-means does not see
@@ -242,7 +247,7 @@ fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation, max_pairs: usize) -
     let n = phi.nrows();
     let by = (must.len() + cannot.len()).max(1) as f64 / n as f64;
     (0..n).for_each(|i| add(i, i, 1.0, by));
-    let gamma = nonnegative(&gram, &right);
+    let (gamma, solved) = nonnegative(&gram, &right, SWEEPS);
     let mut sum = 0.0;
     let mut beta: Vec<f64> = gamma[..m]
         .iter()
@@ -257,14 +262,17 @@ fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation, max_pairs: usize) -
         // Nothing agrees with the links: the plain spectral embedding.
         beta.fill(1.0);
     }
-    beta
+    (beta, solved)
 }
 
-/// Least squares with coefficients of at least 0, by coordinates.
-fn nonnegative(gram: &Array2<f64>, right: &Array1<f64>) -> Vec<f64> {
+/// Sweeps over the coefficients at most.
+const SWEEPS: usize = 10_000;
+
+/// Least squares with coefficients of at least 0, by coordinates; and whether they came to rest.
+fn nonnegative(gram: &Array2<f64>, right: &Array1<f64>, sweeps: usize) -> (Vec<f64>, bool) {
     let m = right.len();
     let mut gamma = vec![0.0f64; m];
-    for _ in 0..10_000 {
+    for _ in 0..sweeps {
         let mut moved = 0.0f64;
         for q in 0..m {
             if !(gram[[q, q]] > 0.0) {
@@ -276,10 +284,10 @@ fn nonnegative(gram: &Array2<f64>, right: &Array1<f64>) -> Vec<f64> {
             gamma[q] = new;
         }
         if moved <= 1e-10 * gamma.iter().sum::<f64>() {
-            break;
+            return (gamma, true);
         }
     }
-    gamma
+    (gamma, false)
 }
 
 /// The normalized graph without its trivial eigenvector, which is constant before normalization.

@@ -72,11 +72,14 @@ pub struct MetricReport {
     /// Those among them whose objects the ensemble distinguishes; others cannot change a metric.
     #[doc(alias = "telling")]
     pub informative: usize,
+    /// Objects, at even distances, whose principal components were taken of features, where these
+    /// were not all: [`ConsensusMetric::lay_beside`] takes 10,000 at most.
+    pub sampled: Option<usize>,
 }
 
 impl MetricReport {
     fn new(links: usize) -> Self {
-        MetricReport { status: Status::Solved, iterations: 0, links, informative: 0 }
+        MetricReport { status: Status::Solved, iterations: 0, links, informative: 0, sampled: None }
     }
 }
 
@@ -329,7 +332,9 @@ impl ConsensusMetric {
         let features = features.dense()?;
         features.check()?;
         let components = principal_components(features, COMPONENT_SAMPLE, COMPONENTS)?;
-        self.grow(ensemble, &[], components, constraints, observer)
+        let mut report = self.grow(ensemble, &[], components, constraints, observer)?;
+        report.sampled = (features.n_objects() > COMPONENT_SAMPLE).then_some(COMPONENT_SAMPLE);
+        Ok(report)
     }
 
     fn check_grown(

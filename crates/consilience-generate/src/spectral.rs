@@ -2,7 +2,7 @@ use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
     Result, Seed, at_least_one, check_restarts,
 };
-use consilience_num::eigen::symmetric_eigen;
+use consilience_num::eigen::{TruncatedOptions, symmetric_eigen, try_truncated_eigen};
 use consilience_num::kmeans::fit;
 use consilience_num::transfer::small_side;
 use ndarray::{Array2, ArrayView2};
@@ -60,8 +60,26 @@ pub struct Spectral {
 
 /// Most distinct objects for the full similarity matrix.
 const DENSE: usize = 1000;
+/// Objects up to which all eigenpairs are computed, and how many times the wanted ones they are at
+/// least where only these are; all of them where these do not converge.
+const FEW: usize = 500;
+const LEADING: usize = 16;
 /// Landmarks that describe an object.
 const NEAR: usize = 5;
+
+/// The k leading eigenvectors.
+fn leading(a: &Array2<f64>, k: usize) -> Option<Array2<f64>> {
+    let m = a.nrows();
+    if m > FEW && k.saturating_mul(LEADING) <= m {
+        let options = TruncatedOptions::new(k).tolerance(1e-10);
+        let top = try_truncated_eigen(a, &options).ok().filter(|top| top.converged);
+        if let Some(top) = top {
+            return Some(top.vectors);
+        }
+    }
+    let eigen = symmetric_eigen(a.view())?;
+    Some(Array2::from_shape_fn((m, k), |(i, c)| eigen.vectors[[i, c]]))
+}
 
 impl Default for Spectral {
     fn default() -> Self {
@@ -124,8 +142,7 @@ impl Spectral {
         for ((i, j), v) in a.indexed_iter_mut() {
             *v /= (degree[i] * degree[j]).sqrt();
         }
-        let eigen = symmetric_eigen(a.view())?;
-        Some(Array2::from_shape_fn((m, k), |(i, c)| eigen.vectors[[i, c]]))
+        leading(&a, k)
     }
 
     /// The coordinates of the rows, of norm 1.
@@ -248,5 +265,28 @@ impl BaseClusterer for Spectral {
             report.stage("k-means", || fit(rows.view(), Some(weights), &options, observer))?;
         tell(&mut report, &found);
         finish(&distinct.spread(&found.assignment), clusters, report)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leading_eigenvectors_equal_those_of_all() {
+        let n = FEW + 60;
+        let mut stream = Seed(1).stream();
+        let x = Array2::from_shape_fn((n, 3), |(i, j)| {
+            f64::from(u8::from(i % 3 == j)) * 3.0 + stream.normal()
+        });
+        let a = Array2::from_shape_fn((n, n), |(i, j)| (-square(x.row(i), x.row(j))).exp());
+        let (few, all) = (leading(&a, 4).unwrap(), symmetric_eigen(a.view()).unwrap().vectors);
+        assert_eq!(few.dim(), (n, 4));
+        for c in 0..4 {
+            let along: f64 = (0..n).map(|i| few[[i, c]] * all[[i, c]]).sum();
+            assert!((along.abs() - 1.0).abs() < 1e-9, "{c}: {along}");
+        }
+        // More than a sixteenth of all: by all eigenpairs.
+        assert_eq!(leading(&a, n / 4).unwrap().ncols(), n / 4);
     }
 }

@@ -154,6 +154,14 @@ impl MetricLearner for Mmc {
             report.notes.push("no cannot-links: objects are driven from the mean of all".into());
             // The rows are centred; as many as the limit on pairs allows.
             let step = z.nrows().div_ceil(self.max_pairs);
+            if step > 1 {
+                report.notes.push(format!(
+                    "{} of {} objects stand for all of them, at even distances; max_pairs sets the \
+                     limit",
+                    z.nrows().div_ceil(step),
+                    z.nrows()
+                ));
+            }
             z.select(Axis(0), &(0..z.nrows()).step_by(step).collect::<Vec<_>>())
         } else {
             differences(z, &cannot)

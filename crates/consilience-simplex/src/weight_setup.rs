@@ -13,7 +13,7 @@ use crate::rules::solve::{Part, Problem};
 use crate::weight_updater::{Budgets, WeightUpdater};
 use crate::weights::Weights;
 
-/// Objects that the weights closest to a clustering are found on.
+/// Objects that the weights closest to a clustering are found on, unless told otherwise.
 const CLOSEST: usize = 4096;
 /// Objects of one part of that problem: fixed, so that its sums have the same bits on any number of
 /// threads.
@@ -31,8 +31,9 @@ pub enum InitialWeights {
     Uniform,
     /// Any weights that are not negative, one per member; they are divided by their sum.
     Given(Vec<f64>),
-    /// The weights whose memberships are closest to a clustering, `min sum_i |F_i - Y_i|^2` over at
-    /// most 4,096 evenly spaced objects. Its clusters are matched to the common ones first.
+    /// The weights whose memberships are closest to a clustering, `min sum_i |F_i - Y_i|^2` over
+    /// evenly spaced objects ([`WeightUpdaterSetup::start_objects`]). Its clusters are matched to
+    /// the common ones first.
     Closest(Partition),
     /// The same for soft memberships.
     ClosestMemberships(Memberships),
@@ -59,6 +60,7 @@ pub struct WeightUpdaterSetup {
     reference: AlignmentReference,
     start: InitialWeights,
     reference_objects: usize,
+    start_objects: usize,
     rule: UpdateRule,
     budgets: Budgets,
 }
@@ -83,6 +85,7 @@ impl WeightUpdaterSetup {
             reference: AlignmentReference::default(),
             start: InitialWeights::default(),
             reference_objects: SAMPLE,
+            start_objects: CLOSEST,
             rule: UpdateRule::default(),
             budgets: Budgets::default(),
         }
@@ -92,11 +95,16 @@ impl WeightUpdaterSetup {
         /// What the members are aligned to. Default [`AlignmentReference::Medoid`].
         pub fn reference(mut self, reference: AlignmentReference) { self.reference = reference }
 
-        /// Evenly spaced objects that the medoid is chosen on at most. Default 4,096; at least 1.
+        /// Evenly spaced objects that the medoid is chosen on at most; where there are more,
+        /// [`WeightUpdater::notes`] says so. Default 4,096; at least 1.
         pub fn reference_objects(mut self, objects: usize) { self.reference_objects = objects }
 
         /// Where the weights start. Default [`InitialWeights::Uniform`], 1/m each.
         pub fn start(mut self, start: InitialWeights) { self.start = start }
+
+        /// Evenly spaced objects on which the weights closest to a clustering are found at most;
+        /// where there are more, [`WeightUpdater::notes`] says so. Default 4,096; at least 1.
+        pub fn start_objects(mut self, objects: usize) { self.start_objects = objects }
 
         /// How the weights follow links. Default [`ExactUpdate`](crate::ExactUpdate).
         pub fn rule(mut self, rule: impl Into<UpdateRule>) { self.rule = rule.into() }
@@ -144,6 +152,7 @@ impl WeightUpdaterSetup {
         ensemble.check_clusters(self.clusters)?;
         self.rule.check()?;
         at_least_one("reference_objects", self.reference_objects)?;
+        at_least_one("start_objects", self.start_objects)?;
         let m = ensemble.n_members();
         let weights = match &self.start {
             InitialWeights::Given(weights) => Weights::given(weights, m)?,
@@ -169,26 +178,50 @@ impl WeightUpdaterSetup {
         let weights = match &self.start {
             InitialWeights::Closest(p) => {
                 let row = |i: usize, out: &mut [f64]| p.label(i).map(|l| out[l] = 1.0).is_some();
-                closest(&ensemble, &alignment, weights, p.n_clusters(), row, observer)?
+                let few = evenly(&ensemble, self.start_objects);
+                closest(&ensemble, &alignment, weights, &few, p.n_clusters(), row, observer)?
             }
             InitialWeights::ClosestMemberships(y) => {
                 let row = |i: usize, out: &mut [f64]| {
                     y.row(i).iter().zip(out).for_each(|(y, o)| *o = *y);
                     y.evidence()[i] > 0.0
                 };
-                closest(&ensemble, &alignment, weights, y.n_clusters(), row, observer)?
+                let few = evenly(&ensemble, self.start_objects);
+                closest(&ensemble, &alignment, weights, &few, y.n_clusters(), row, observer)?
             }
             _ => weights,
         };
         let constraints = Constraints::new(ensemble.n_objects())?;
-        Ok(WeightUpdater::open(
+        let notes = self.limits(&ensemble);
+        let mut updater = WeightUpdater::open(
             ensemble,
             alignment,
             weights,
             constraints,
             self.rule.clone(),
             self.budgets,
-        ))
+        );
+        updater.notes = notes;
+        Ok(updater)
+    }
+
+    /// What is found on some of the objects only.
+    fn limits(&self, ensemble: &Ensemble) -> Vec<String> {
+        let n = ensemble.total_count();
+        let closest = matches!(
+            self.start,
+            InitialWeights::Closest(_) | InitialWeights::ClosestMemberships(_)
+        );
+        let medoid = matches!(self.reference, AlignmentReference::Medoid);
+        let all = [
+            (medoid, self.reference_objects, "the medoid is chosen", "reference_objects"),
+            (closest, self.start_objects, "the weights at the start are found", "start_objects"),
+        ];
+        let bound = all.into_iter().filter(|(used, limit, ..)| *used && (*limit as u64) < n);
+        let told = |(_, limit, what, setter): (bool, usize, &str, &str)| {
+            format!("{what} on {limit} of {n} objects, at even distances; {setter} sets the limit")
+        };
+        bound.map(told).collect()
     }
 }
 
@@ -198,13 +231,14 @@ fn closest(
     ensemble: &Ensemble,
     alignment: &Alignment,
     start: Weights,
+    few: &[usize],
     columns: usize,
     row: impl Fn(usize, &mut [f64]) -> bool,
     observer: &dyn Observer,
 ) -> Result<Weights> {
     let mut wanted = Vec::new();
     let mut objects = Vec::new();
-    for i in evenly(ensemble, CLOSEST) {
+    for &i in few {
         let mut y = vec![0.0; columns];
         if row(i, &mut y) {
             objects.push(i as u32);

@@ -80,6 +80,7 @@ pub struct WeightUpdater {
     pub(crate) rule: UpdateRule,
     pub(crate) batches: u64,
     pub(crate) budgets: Budgets,
+    pub(crate) notes: Vec<String>,
 }
 
 /// What may be allocated.
@@ -116,7 +117,26 @@ impl WeightUpdater {
             rule,
             batches: 0,
             budgets,
+            notes: Vec::new(),
         }
+    }
+
+    /// What was found on some of the objects only when the updater was opened, and which setter
+    /// sets the limit; empty where nothing was, and after
+    /// [`from_bytes`](WeightUpdater::from_bytes).
+    ///
+    /// ```
+    /// use consilience::{Ensemble, Partition};
+    /// use consilience::simplex::WeightUpdaterSetup;
+    ///
+    /// let halves = Partition::from_fn(100, |i| Some((i / 50) as u64))?;
+    /// let setup = WeightUpdaterSetup::new(2).reference_objects(40);
+    /// let updater = setup.updater(Ensemble::new(vec![halves; 3])?)?;
+    /// assert!(updater.notes()[0].starts_with("the medoid is chosen on 40 of 100 objects"));
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The weight of each member: not negative, summing to 1.

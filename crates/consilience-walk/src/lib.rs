@@ -53,4 +53,4 @@ pub use ptgp::Ptgp;
 pub use pts::{ProbabilityTrajectories, PtsSolver, TrajectoryMeasure};
 pub use transition::Transition;
 pub use walked::Walked;
-pub use walker::{RandomWalker, SoftRandomWalker};
+pub use walker::{RandomWalker, SeedRule, SoftRandomWalker};

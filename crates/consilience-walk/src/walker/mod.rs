@@ -14,6 +14,7 @@ use consilience_num::sparse::Csr;
 use ndarray::{Array2, ArrayView1, ArrayView2};
 use rayon::prelude::*;
 
+pub use self::seeds::SeedRule;
 use self::seeds::Seeds;
 
 /// Two memberships closer than this are a tie.
@@ -66,14 +67,16 @@ const TIE: f64 = 1e-9;
 /// # References
 /// Abdala, Wattuya, Jiang 2010, "Ensemble Clustering via Random Walker Consensus Strategy", after
 /// Grady 2006, "Random Walks for Image Segmentation". Their seeds are regions on which members
-/// agree wholly, merged until k remain; with every microcluster such a region, we merge them all
-/// and keep the best supported half, so that no cluster is left without a seed.
+/// agree wholly, merged until k remain ([`SeedRule::Agreement`]); with every microcluster such a
+/// region, we merge them all and keep the best supported half, so that no cluster is left without a
+/// seed.
 #[doc(alias = "SRW")]
 #[derive(Clone, Copy, Debug)]
 pub struct RandomWalker {
     clusters: Clusters,
     neighbours: usize,
     link_preference: f64,
+    seeds: SeedRule,
     budget: MemoryBudget,
 }
 
@@ -85,6 +88,7 @@ impl RandomWalker {
             clusters: clusters.into(),
             neighbours: 10,
             link_preference: 10.0,
+            seeds: SeedRule::default(),
             budget: MemoryBudget::default(),
         }
     }
@@ -99,6 +103,9 @@ impl RandomWalker {
         #[doc(alias = "beta")]
         pub fn link_preference(mut self, preference: f64) { self.link_preference = preference }
 
+        /// What the cores of clusters are. Default [`SeedRule::Supported`].
+        pub fn seeds(mut self, seeds: SeedRule) { self.seeds = seeds }
+
         /// How much memory the matrices may take. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
@@ -110,6 +117,7 @@ impl RandomWalker {
 
     fn check_parameters(&self) -> Result<()> {
         Lifespan::check(self.clusters)?;
+        self.seeds.check()?;
         ensure!(self.neighbours > 0, invalid("0 neighbours; expected at least 1"));
         ensure!(
             (0.0..=1000.0).contains(&self.link_preference),
@@ -132,7 +140,8 @@ impl RandomWalker {
         let graph =
             report.stage("similarity", || similarity.between(nodes, &mut inner, observer))?;
         report.adopt(inner);
-        let seeds = report.stage("seeds", || Seeds::find(&graph, self.clusters, observer))?;
+        let seeds =
+            report.stage("seeds", || Seeds::by(self.seeds, &graph, self.clusters, observer))?;
         let links = links(&graph, self.neighbours, self.link_preference);
         let walked = report.stage("walk", || solve::arrivals(&links, &seeds, observer))?;
         report.iterations = walked.iterations;

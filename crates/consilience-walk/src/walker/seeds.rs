@@ -1,7 +1,51 @@
 //! Where the walks end.
 
-use consilience_core::{Clusters, Linkage, Observer, Result, SimilarityGraph};
+use consilience_core::{
+    Clusters, Grouping, Linkage, Observer, Result, SimilarityGraph, at_least_one,
+};
 use consilience_graph::{Agglomeration, Lifespan};
+use ndarray::Array2;
+
+/// What a [`RandomWalker`](crate::RandomWalker) takes as the cores of clusters.
+///
+/// ```
+/// use consilience::{ConsensusFunction, Ensemble, Partition};
+/// use consilience::walk::{RandomWalker, SeedRule};
+///
+/// let ensemble = Ensemble::new(vec![
+///     Partition::from_labels(&[0, 0, 0, 0, 1, 1, 1, 1])?,
+///     Partition::from_labels(&[0, 0, 0, 1, 1, 1, 1, 1])?,
+/// ])?;
+/// // Three objects and four; the one between them is no region.
+/// let walker = RandomWalker::new(2).seeds(SeedRule::Agreement { least: 2 });
+/// let soft = walker.soft().consensus(&ensemble)?;
+/// assert!(soft.values()[[3, 0]] > 0.2 && soft.values()[[3, 0]] < 0.8);
+/// # Ok::<(), consilience::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SeedRule {
+    /// Groups by average linkage of all microclusters; in each the best supported ones, until they
+    /// hold half of its objects.
+    #[default]
+    Supported,
+    /// As published: regions on which all members agree, of at least so many objects, joined by
+    /// the largest mean co-association until k are left. All their objects are seeds. Where there
+    /// are fewer than k such regions, the k largest are taken.
+    Agreement {
+        /// Fewest objects of a region; at least 1.
+        least: usize,
+    },
+}
+
+impl SeedRule {
+    pub(super) fn check(self) -> Result<()> {
+        match self {
+            SeedRule::Supported => Ok(()),
+            SeedRule::Agreement { least } => at_least_one("objects of a region", least),
+        }
+    }
+}
 
 /// Groups of the nodes, and which nodes are at the core of theirs.
 pub(super) struct Seeds {
@@ -14,6 +58,62 @@ pub(super) struct Seeds {
 }
 
 impl Seeds {
+    /// Those of the rule.
+    pub(super) fn by(
+        rule: SeedRule,
+        graph: &SimilarityGraph,
+        clusters: Clusters,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        match rule {
+            SeedRule::Supported => Seeds::find(graph, clusters, observer),
+            SeedRule::Agreement { least } => Seeds::agreed(graph, least, clusters, observer),
+        }
+    }
+
+    /// Microclusters of at least so many objects, joined by average linkage, which counts pairs of
+    /// objects; the others begin in the group with which they have the largest mean co-association.
+    fn agreed(
+        graph: &SimilarityGraph,
+        least: usize,
+        clusters: Clusters,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let (a, sizes) = (graph.weights(), graph.grouping().sizes());
+        let mut order: Vec<usize> = (0..sizes.len()).collect();
+        // Stable: of equal size the one of the first object.
+        order.sort_by_key(|&i| std::cmp::Reverse(sizes[i]));
+        let large = order.iter().filter(|&&i| sizes[i] >= least as u64).count();
+        order.truncate(large.max(clusters.fixed().unwrap_or(1)));
+        order.sort_unstable();
+        let among =
+            Array2::from_shape_fn((order.len(), order.len()), |(i, j)| a[[order[i], order[j]]]);
+        let counts: Vec<u64> = order.iter().map(|&i| sizes[i]).collect();
+        let nodes: Vec<u32> = (0..order.len() as u32).collect();
+        let regions = SimilarityGraph::new(
+            Grouping::with_counts(nodes, order.len(), counts.as_slice())?,
+            among,
+        )?;
+        let tree = Agglomeration::new(Linkage::Average, clusters).dendrogram(regions, observer)?;
+        let joined = tree.cut(Lifespan::Whole.clusters(clusters, &tree)?)?;
+        let count = joined.iter().max().map_or(0, |g| g + 1);
+        let mut held = vec![0.0; count];
+        joined.iter().zip(&counts).for_each(|(&g, &size)| held[g] += size as f64);
+        let mut marked = vec![false; sizes.len()];
+        order.iter().for_each(|&i| marked[i] = true);
+        let nearest = |i: usize| {
+            let mut shared = vec![0.0; count];
+            for ((&j, &g), &size) in order.iter().zip(&joined).zip(&counts) {
+                shared[g] += size as f64 * a[[i, j]];
+            }
+            let mean = |g: usize| shared[g] / held[g];
+            (1..count).fold(0, |best, g| if mean(g) > mean(best) { g } else { best })
+        };
+        let mut group: Vec<usize> = (0..sizes.len()).map(nearest).collect();
+        order.iter().zip(&joined).for_each(|(&i, &g)| group[i] = g);
+        Ok(Seeds { count, group, marked })
+    }
+
     /// Groups by average linkage; the best supported nodes of each, those that tie with the last
     /// one included, until they hold half of its objects.
     pub(super) fn find(

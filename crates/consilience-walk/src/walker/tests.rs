@@ -195,3 +195,83 @@ fn on_a_path_the_chance_falls_evenly_with_the_way() {
     // Conjugate directions reach 58 unknowns in 58 steps, but for rounding.
     assert!(walked.converged && walked.iterations <= 70, "{}", walked.iterations);
 }
+
+/// The published seeds, object by object: regions are joined one pair at a time by the mean over
+/// all pairs of objects.
+fn naive_regions(a: &Array2<f64>, sizes: &[usize], least: usize, k: usize) -> Vec<Vec<usize>> {
+    let mut by_size: Vec<usize> = (0..sizes.len()).collect();
+    by_size.sort_by(|&i, &j| sizes[j].cmp(&sizes[i]).then(i.cmp(&j)));
+    let large = sizes.iter().filter(|&&s| s >= least).count().max(k);
+    let mut regions: Vec<Vec<usize>> = by_size[..large].iter().map(|&i| vec![i]).collect();
+    while regions.len() > k {
+        let mut best = (f64::NEG_INFINITY, 0, 0);
+        for p in 0..regions.len() {
+            for q in p + 1..regions.len() {
+                let (mut sum, mut pairs) = (0.0, 0.0);
+                for &i in &regions[p] {
+                    for &j in &regions[q] {
+                        let both = (sizes[i] * sizes[j]) as f64;
+                        sum += both * a[[i, j]];
+                        pairs += both;
+                    }
+                }
+                if sum / pairs > best.0 {
+                    best = (sum / pairs, p, q);
+                }
+            }
+        }
+        let joined = regions.remove(best.2);
+        regions[best.1].extend(joined);
+    }
+    regions.iter_mut().for_each(|r| r.sort_unstable());
+    regions.sort();
+    regions
+}
+
+#[test]
+fn published_seeds_equal_the_definition() {
+    let mut few = 0;
+    for seed in 0..30 {
+        let planted = planted(Seed(seed), &[25, 18, 11], 7, 0.12, 0.0).unwrap().ensemble;
+        let m = Microclusters::of(&planted).unwrap();
+        let graph = CoAssociation::default().between(&m, &mut Report::default(), &()).unwrap();
+        // Pairs that are alike to the bit may be joined in either order.
+        let mut stream = Seed(seed).derive("apart", 0).stream();
+        let (grouping, mut a) = graph.into_parts();
+        let n = a.nrows();
+        for i in 0..n {
+            for j in 0..i {
+                let v = a[[i, j]] + 1e-6 * stream.uniform();
+                (a[[i, j]], a[[j, i]]) = (v, v);
+            }
+        }
+        let sizes: Vec<usize> = grouping.sizes().iter().map(|&s| s as usize).collect();
+        let graph = SimilarityGraph::new(grouping, a.clone()).unwrap();
+        for (least, k) in [(1, 3), (2, 3), (3, 2), (9, 4)] {
+            few += usize::from(sizes.iter().filter(|&&s| s >= least).count() < k);
+            let rule = SeedRule::Agreement { least };
+            let found = Seeds::by(rule, &graph, Clusters::Fixed(k), &()).unwrap();
+            let mut regions = vec![Vec::new(); found.count];
+            for i in (0..n).filter(|&i| found.marked[i]) {
+                regions[found.group[i]].push(i);
+            }
+            regions.sort();
+            assert_eq!(regions, naive_regions(&a, &sizes, least, k), "seed {seed}, {least}");
+            for i in (0..n).filter(|&i| !found.marked[i]) {
+                let mean = |g: usize| {
+                    let members = (0..n).filter(|&j| found.marked[j] && found.group[j] == g);
+                    let sums = members.fold((0.0, 0.0), |(sum, held), j| {
+                        let size = sizes[j] as f64;
+                        (sum + size * a[[i, j]], held + size)
+                    });
+                    sums.0 / sums.1
+                };
+                assert!((0..k).all(|g| mean(g) <= mean(found.group[i]) + 1e-12));
+            }
+        }
+    }
+    assert!(few > 0, "no world with too few regions");
+    let ensemble = planted(Seed(5), &[5, 3], 3, 0.1, 0.0).unwrap().ensemble;
+    let none = RandomWalker::new(2).seeds(SeedRule::Agreement { least: 0 });
+    assert_eq!(none.consensus(&ensemble).unwrap_err().kind(), ErrorKind::InvalidParameter);
+}

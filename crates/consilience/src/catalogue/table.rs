@@ -161,6 +161,18 @@ const WALKER: &[Parameter] = &[
     Parameter::new("link_preference", "how much a walker prefers strong links", "10", "0 to 1000")
         .alias(&["beta"]),
     Parameter::new("neighbours", "strongest links of a microcluster that stay", "10", "at least 1"),
+    Parameter::new(
+        "region",
+        "fewest objects of a region, of the seeds by agreement",
+        "5",
+        "at least 1",
+    ),
+    Parameter::new(
+        "seeds",
+        "cores of clusters: the best supported of each, or regions of full agreement as published",
+        "supported",
+        "supported, agreement",
+    ),
 ];
 const ECMC: &[Parameter] = &[
     Parameter::new("c", "weight of the errors, in units of the theory", "1.3", "above 0")

@@ -109,10 +109,21 @@ pub(crate) const METHODS: &[Method] = methods! {
     "MCLA" "mcla" &[],
         [[0.617, 0.596], [0.623, 0.609], [0.550, 0.518], [0.699, 0.676]],
         "spectral cut of the meta-graph; the paper's is METIS";
+    "CSPA, METIS" "cspa" &[("cut", "metis")],
+        [[0.597, 0.591], [0.605, 0.605], [0.511, 0.475], [0.669, 0.661]],
+        "the published cut";
+    "HGPA, METIS" "hgpa" &[("cut", "metis")],
+        [[0.485, 0.231], [0.500, 0.457], [0.406, 0.324], [0.584, 0.193]],
+        "METIS on a graph with a node for each hyperedge; the paper's is HMETIS";
+    "MCLA, METIS" "mcla" &[("cut", "metis")],
+        [[0.617, 0.596], [0.623, 0.609], [0.550, 0.518], [0.699, 0.676]],
+        "the published cut";
+    "SRW, seeds as published" "srw" &[("seeds", "agreement")],
+        [[0.468, 0.197], [0.509, 0.175], [0.434, 0.124], [0.469, 0.109]],
+        "the least size of a region is not printed in the paper: 5 objects here";
     "SRW" "srw" &[],
         [[0.468, 0.197], [0.509, 0.175], [0.434, 0.124], [0.469, 0.109]],
-        "seeds are ours (groups of average linkage); the paper merges regions of full \
-         agreement until k are left";
+        "unknown; seeds are ours (groups of average linkage)";
     "GP-MGLA" "gp-mgla" &[],
         [[0.618, 0.604], [0.613, 0.608], [0.615, 0.607], [0.754, 0.731]],
         "";

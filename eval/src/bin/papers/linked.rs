@@ -46,6 +46,12 @@ impl Task<'_> {
         Ok(Some(found.output.partition))
     }
 
+    /// k-means on the features as they are.
+    pub(crate) fn base(&self) -> Result<Partition> {
+        let found = KMeans::new().restarts(5).fit_centres(self.x, self.k, self.seed, &())?;
+        Ok(found.output.partition)
+    }
+
     fn lmnn_work(&self) -> usize {
         self.side.labelled_objects().len().pow(2) * self.x.ncols()
     }

@@ -3,8 +3,9 @@
 //! `papers PART [SEEDS]` prints one part: `trajectories` (Huang, Lai, Wang 2016), `pcc` (Lourenço
 //! et al. 2015), `crowd`, `side-information` (Yi 2014, Chapters 3 and 5), `updater`
 //! (Yi et al. 2015, and Chapter 6), `few-labels` (Yang et al. 2015), `outcome` (the list).
-//! `papers docs/reproduction.md` writes the page, with `--only PART` one section of it. `--all`
-//! also runs ECMC, which takes minutes for a draw.
+//! `papers docs/reproduction.md` writes the page, with `--only PART` one section of it;
+//! `table-ix` and `semi-crowd` are single tables of theirs. Built with the feature `metis`, Table
+//! IX has the lines of METIS too.
 
 // Pools and labels are looked for by the same file.
 #![allow(clippy::duplicate_mod)]
@@ -21,6 +22,7 @@ mod outcome;
 mod page;
 mod pcc;
 mod pcc_worlds;
+mod semi_crowd;
 mod side_information;
 mod timed;
 mod trajectories;
@@ -33,8 +35,6 @@ type Failure = Box<dyn std::error::Error>;
 struct Asked {
     /// Seeds or draws, where a number is given.
     seeds: Option<u64>,
-    /// Also what takes minutes for a draw.
-    all: bool,
 }
 
 /// A section of the page: its name on the command line, its heading, how it is made.
@@ -50,24 +50,35 @@ const PARTS: [Part; 7] = [
     ("outcome", outcome::HEADING, outcome::section),
 ];
 
+/// Tables that can be written anew without the rest of their section.
+const TABLES: [Part; 2] = [
+    ("table-ix", trajectories::COMPARISON, trajectories::comparison),
+    ("semi-crowd", semi_crowd::HEADING, semi_crowd::figure),
+];
+
+/// The heading of a part or table, as a line.
+fn line(part: &Part) -> String {
+    let level = if TABLES.iter().any(|t| t.0 == part.0) { "###" } else { "##" };
+    format!("{level} {}", part.1)
+}
+
 /// A part, its heading above it.
 fn made(part: &Part, asked: Asked) -> Result<String, Failure> {
-    Ok(format!("## {}\n\n{}", part.1, part.2(asked)?))
+    Ok(format!("{}\n\n{}", line(part), part.2(asked)?))
 }
 
 fn find(name: &str) -> Result<&'static Part, Failure> {
-    let known = || PARTS.map(|p| p.0).join(", ");
-    PARTS.iter().find(|p| p.0 == name).ok_or_else(|| format!("{name}: expected {}", known()).into())
+    let all = || PARTS.iter().chain(&TABLES);
+    let known = || all().map(|p| p.0).collect::<Vec<_>>().join(", ");
+    all().find(|p| p.0 == name).ok_or_else(|| format!("{name}: expected {}", known()).into())
 }
 
 fn main() -> Result<(), Failure> {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
-    let all = words.iter().any(|a| a == "--all");
-    words.retain(|a| a != "--all");
     let only = words.iter().position(|a| a == "--only");
     let only = only.map(|at| words.drain(at..(at + 2).min(words.len())).nth(1).unwrap_or_default());
     let seeds = words.get(1).map(|d| d.parse()).transpose()?;
-    let asked = Asked { seeds, all };
+    let asked = Asked { seeds };
     let Some(first) = words.first() else {
         println!("papers PART [SEEDS], or papers docs/reproduction.md [--only PART] [SEEDS]");
         return Ok(());
@@ -81,7 +92,8 @@ fn main() -> Result<(), Failure> {
             let part = find(&name)?;
             let section = made(part, asked)?;
             let page = std::fs::read_to_string(first)?;
-            let page = page::with_section(&page, part.1, &section, outcome::HEADING);
+            let last = format!("## {}", outcome::HEADING);
+            let page = page::with_section(&page, &line(part), &section, &last);
             // The head is the program's too.
             let sections = page.find("\n## ").map_or("", |at| &page[at + 1..]);
             [page::HEAD, sections].concat()

@@ -20,11 +20,12 @@ says so.
 
 ";
 
-/// The page with one section in the place of the one of the same heading, or before `last` where
-/// there is none. A section goes from its heading `## ...` to the next.
+/// The page with one section in the place of the one of the same heading line, or before `last`
+/// where there is none. A section goes from its heading `## ...` to the next, a table of a section
+/// from `### ...` to the next of either.
 pub(crate) fn with_section(page: &str, heading: &str, section: &str, last: &str) -> String {
     let start = |heading: &str| {
-        let line = format!("## {heading}\n");
+        let line = format!("{heading}\n");
         if page.starts_with(&line) {
             Some(0)
         } else {
@@ -33,7 +34,12 @@ pub(crate) fn with_section(page: &str, heading: &str, section: &str, last: &str)
     };
     match start(heading) {
         Some(from) => {
-            let to = page[from + 3..].find("\n## ").map_or(page.len(), |at| from + 3 + at + 1);
+            let mut to = page.len();
+            for end in
+                if heading.starts_with("###") { vec!["\n## ", "\n### "] } else { vec!["\n## "] }
+            {
+                to = page[from + 3..].find(end).map_or(to, |at| to.min(from + 3 + at + 1));
+            }
             [&page[..from], section, &page[to..]].concat()
         }
         None => {
@@ -46,9 +52,11 @@ pub(crate) fn with_section(page: &str, heading: &str, section: &str, last: &str)
 #[test]
 fn sections_are_replaced_alone() {
     let page = "# Page\n\n## One\n\nold\n\n### Part\n\n## Two\n\nkept\n";
-    let new = with_section(page, "One", "## One\n\nnew\n\n", "Two");
+    let new = with_section(page, "## One", "## One\n\nnew\n\n", "## Two");
     assert_eq!(new, "# Page\n\n## One\n\nnew\n\n## Two\n\nkept\n");
-    let more = with_section(&new, "Three", "## Three\n\n", "Two");
+    let more = with_section(&new, "## Three", "## Three\n\n", "## Two");
     assert_eq!(more, "# Page\n\n## One\n\nnew\n\n## Three\n\n## Two\n\nkept\n");
-    assert_eq!(with_section(page, "Two", "## Two\n", "Two"), page.replace("\nkept\n", ""));
+    assert_eq!(with_section(page, "## Two", "## Two\n", "## Two"), page.replace("\nkept\n", ""));
+    let table = with_section(page, "### Part", "### Part\n\nrows\n\n", "## Two");
+    assert_eq!(table, page.replace("### Part\n\n", "### Part\n\nrows\n\n"));
 }

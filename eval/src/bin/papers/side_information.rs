@@ -11,7 +11,7 @@ use consilience_eval::sets::{Set, one_hot, standardised};
 
 use crate::cells::{cell, head, mean, row, short};
 use crate::linked::{Task, add_links, nmi};
-use crate::{Asked, Failure};
+use crate::{Asked, Failure, semi_crowd};
 
 pub(crate) const HEADING: &str = "Yi 2014, Chapters 4 and 5: side information";
 
@@ -166,7 +166,8 @@ pub(crate) fn section(asked: Asked) -> std::result::Result<String, Failure> {
     }
     text += "\n";
     text += CAUSES;
-    Ok(text + &recovered()? + &regressed()?)
+    let figure = format!("### {}\n\n{}", semi_crowd::HEADING, semi_crowd::figure(asked)?);
+    Ok(text + &recovered()? + &figure + &regressed()?)
 }
 
 /// Table 5.1: seconds of one fit on five equal clusters, whose features are one row each.

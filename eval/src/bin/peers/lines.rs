@@ -55,7 +55,7 @@ const FEATURES: [Row; 9] = [
     ),
     (
         "k-means, f32",
-        "the same",
+        "100,000 x 32, k = 20, 10 iterations",
         "rows",
         "kmeans-f32",
         "kmeans-f32",
@@ -104,8 +104,8 @@ const FEATURES: [Row; 9] = [
         "ARI",
     ),
     (
-        "the same",
-        "the same",
+        "average linkage of features",
+        "4,000 x 16, k = 10",
         "points",
         "tree-average",
         "tree-average-fastcluster",
@@ -124,8 +124,8 @@ const FEATURES: [Row; 9] = [
         "ARI",
     ),
     (
-        "the same",
-        "the same",
+        "Ward's linkage of features",
+        "4,000 x 16, k = 10",
         "points",
         "tree-ward",
         "tree-ward-fastcluster",

@@ -2,7 +2,8 @@
 //! `docs/peers.md`.
 //!
 //! `peers [FOLDER] [TASK ...]` keeps data and virtual environments in FOLDER (default
-//! `consilience-peers` in the folder of temporary files). With tasks it prints their lines alone.
+//! `consilience-peers` in the folder of temporary files). With tasks it measures their lines alone and
+//! puts them in the place of the old ones.
 //! Needs `python3` with `venv`, and `cargo` for linfa; what cannot be installed is a line that
 //! says so. Sets of `$CONSILIENCE_DATA` take part where they are found.
 
@@ -31,9 +32,11 @@ fn main() -> Result<(), Failure> {
     let wanted = |line: &lines::Line| {
         arguments.is_empty() || arguments.iter().any(|a| a == line.ours || a == line.theirs)
     };
-    let packages = packages::Packages::install(&folder);
+    let chosen: Vec<lines::Line> = lines::all().into_iter().filter(wanted).collect();
+    let packages =
+        packages::Packages::install(&folder, |side| chosen.iter().any(|l| l.side == side));
     let mut results = Vec::new();
-    for line in lines::all().into_iter().filter(wanted) {
+    for line in chosen {
         let measured = rounds::compare(&line, &packages, &folder);
         println!("{}", page::row(&line, &measured));
         results.push((line, measured));
@@ -41,6 +44,10 @@ fn main() -> Result<(), Failure> {
     if arguments.is_empty() {
         std::fs::write("docs/peers.md", page::page(&results, &packages))?;
         println!("docs/peers.md: {} lines", results.len());
+    } else {
+        let new: Vec<String> = results.iter().map(|(l, m)| page::row(l, m)).collect();
+        let old = std::fs::read_to_string("docs/peers.md")?;
+        std::fs::write("docs/peers.md", page::merged(&old, &new))?;
     }
     Ok(())
 }

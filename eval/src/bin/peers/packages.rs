@@ -73,14 +73,20 @@ fn linfa(folder: &Path) -> Result<PathBuf, Failure> {
 }
 
 impl Packages {
-    /// Installs what is missing.
-    pub(crate) fn install(folder: &Path) -> Self {
+    /// Installs what is missing of the sides that are needed; the first environment also makes the
+    /// data.
+    pub(crate) fn install(folder: &Path, needed: impl Fn(Side) -> bool) -> Self {
         let environments = [("new", NEW, &[][..]), ("old", OLD, WITHOUT_PINS)];
         for (name, packages, more) in environments {
+            if name == "old" && !needed(Side::Old) {
+                continue;
+            }
             environment(&folder.join(name), packages, more)
                 .unwrap_or_else(|e| eprintln!("no virtual environment: {e}"));
         }
-        let linfa = linfa(folder).inspect_err(|e| eprintln!("linfa: {e}")).ok();
+        let linfa = needed(Side::Linfa)
+            .then(|| linfa(folder).inspect_err(|e| eprintln!("linfa: {e}")).ok())
+            .flatten();
         let mut all = Packages { folder: folder.to_path_buf(), linfa, versions: BTreeMap::new() };
         for (side, names) in [(Side::Old, OLD), (Side::Old, WITHOUT_PINS), (Side::New, NEW)] {
             all.versions.extend(all.versions_of(side, names).unwrap_or_default());

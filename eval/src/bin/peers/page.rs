@@ -25,11 +25,20 @@ fn score(line: &Line, value: f64) -> String {
     if line.score == "inertia" { format!("{value:.6e}") } else { format!("{value:.4}") }
 }
 
+/// Ours less theirs; of an inertia in percent of theirs.
+fn difference(line: &Line, ours: f64, theirs: f64) -> String {
+    if line.score == "inertia" {
+        format!("{:+.2} %", 100.0 * (ours - theirs) / theirs)
+    } else {
+        format!("{:+.4}", ours - theirs)
+    }
+}
+
 /// One line in Markdown.
 pub(crate) fn row(line: &Line, measured: &Measured) -> String {
     let what = format!("| {} | {} | {}", line.what, line.size, line.package);
     match measured {
-        Err(reason) => format!("{what} | skipped: {reason} | | | | | |"),
+        Err(reason) => format!("{what} | skipped: {reason} | | | | | | | |"),
         Ok((ours, theirs, rounds)) => {
             let scores = format!(
                 "{} {} / {}",
@@ -37,13 +46,18 @@ pub(crate) fn row(line: &Line, measured: &Measured) -> String {
                 score(line, ours.score),
                 score(line, theirs.score)
             );
+            let (memory, less) = if theirs.bytes.is_finite() {
+                let both = format!("{} / {}", megabytes(ours.bytes), megabytes(theirs.bytes));
+                (both, ratio(theirs.bytes / ours.bytes))
+            } else {
+                (format!("{} / not told", megabytes(ours.bytes)), String::new())
+            };
             format!(
-                "{what} | {} | {} | **{}** | {} / {} | {scores} | {rounds} |",
+                "{what} | {} | {} | **{}** | {memory} | {less} | {scores} | {} | {rounds} |",
                 seconds(ours.seconds),
                 seconds(theirs.seconds),
                 ratio(theirs.seconds / ours.seconds),
-                megabytes(ours.bytes),
-                megabytes(theirs.bytes),
+                difference(line, ours.score, theirs.score),
             )
         }
     }
@@ -62,41 +76,86 @@ Both sides work on the same arrays, each in a process of its own; their runs alt
 of each is not counted where there are more, and times are medians. Packages that use one core are
 compared with ours on one thread (`RAYON_NUM_THREADS=1`). *Times* is their seconds over ours:
 above 1 we are ahead. Memory is how far the process rose in its first run above what it held with
-the data loaded. Scores are ours / theirs: inertia (lower is better), the adjusted Rand index with
-the planted or the known classes (ARI), and the share of unseen pairs of links that a metric ranks
-right (AUC); both are better when higher. Data are generated from seeds, but for the sets that are
+the data loaded; *times less* is theirs over ours. Scores are ours / theirs: inertia (lower is
+better), the adjusted Rand index with the planted or the known classes (ARI), and the share of
+unseen pairs of links that a metric ranks right (AUC); both are better when higher. *Difference* is
+ours less theirs, of an inertia in percent. `peers FOLDER TASK ...` measures single lines and puts
+them in the place of the old ones. diceR of R has no line: it is not in the archive that R's other
+packages come from here. Data are generated from seeds, but for the sets that are
 named. Where no package has a method, the peer is what numpy and scipy write down most directly
 (`eval/peers/peers.py`).
 
 ";
 
+const TITLES: &str = "| what | size | package | ours | theirs | times | MB, ours / theirs | \
+                      times less | score | difference | runs |\n";
+
 /// The page of all lines.
 pub(crate) fn page(results: &[(Line, Measured)], packages: &Packages) -> String {
-    let mut page = HEAD.to_string();
-    page +=
-        "| what | size | package | ours | theirs | times | MB, ours / theirs | score | runs |\n";
-    page += "|---|---|---|---|---|---|---|---|---|\n";
-    for (line, measured) in results {
-        page += &row(line, measured);
-        page.push('\n');
-    }
+    let rows: Vec<String> = results.iter().map(|(line, measured)| row(line, measured)).collect();
     let versions: Vec<String> =
         packages.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    page += &format!(
+    let versions = format!(
         "\nVersions: {}. {cores} cores, {}.\n\
          The lines of metric-learn, active-semi-supervised-clustering and ensembleclustering ran\n\
          beside numpy below 1.26, scipy below 1.10 and scikit-learn below 1.6, which they need.\n",
         versions.join(", "),
         std::env::consts::ARCH,
     );
-    let behind: Vec<&str> = results
-        .iter()
-        .filter(|(_, m)| m.as_ref().is_ok_and(|(ours, theirs, _)| theirs.seconds < ours.seconds))
-        .map(|(line, _)| line.what)
-        .collect();
-    if !behind.is_empty() {
-        page += &format!("\nBehind in time: {}.\n", behind.join("; "));
+    with_rows(&rows, &versions)
+}
+
+/// The page with new rows in the place of those of the same line.
+pub(crate) fn merged(page: &str, new: &[String]) -> String {
+    let key = |row: &str| row.split('|').take(4).collect::<Vec<_>>().join("|");
+    let mut rows: Vec<String> =
+        page.lines().filter(|l| l.starts_with("| ")).skip(1).map(String::from).collect();
+    for line in new {
+        match rows.iter_mut().find(|old| key(old) == key(line)) {
+            Some(old) => old.clone_from(line),
+            None => rows.push(line.clone()),
+        }
+    }
+    let from = page.find("\nVersions: ").unwrap_or(page.len());
+    let to = page.find("\nBehind in ").unwrap_or(page.len()).max(from);
+    with_rows(&rows, &page[from..to])
+}
+
+fn with_rows(rows: &[String], versions: &str) -> String {
+    let rows_text = rows.iter().map(|row| format!("{row}\n")).collect::<String>();
+    let mut page = format!("{HEAD}{TITLES}|{}\n{rows_text}{versions}", "---|".repeat(11));
+    let cells = |row: &String| -> Vec<String> {
+        row.split('|').map(|cell| cell.trim().to_string()).collect()
+    };
+    let all: Vec<Vec<String>> = rows.iter().map(cells).collect();
+    let told = |row: &Vec<String>, which: usize| format!("{} ({}, {})", row[1], row[3], row[which]);
+    let slow =
+        |row: &&Vec<String>| row[6].trim_matches('*').parse::<f64>().is_ok_and(|times| times < 1.0);
+    let worse = |row: &&Vec<String>| match row[10].strip_suffix(" %") {
+        Some(percent) => percent.parse::<f64>().is_ok_and(|p| p > 0.1),
+        None => row[10].parse::<f64>().is_ok_and(|d| d < -0.001),
+    };
+    let slow: Vec<String> = all.iter().filter(slow).map(|row| told(row, 6)).collect();
+    let worse: Vec<String> = all.iter().filter(worse).map(|row| told(row, 10)).collect();
+    for (what, lines) in [("time", slow), ("score", worse)] {
+        if !lines.is_empty() {
+            page += &format!("\nBehind in {what}: {}.\n", lines.join("; "));
+        }
     }
     page
+}
+
+#[test]
+fn lines_are_merged() {
+    let row = |times: &str, difference: &str| {
+        format!("| k-means | 9 x 2 | peer | 1 s | 2 s | **{times}** | | | | {difference} | 5 |")
+    };
+    let page = with_rows(&[row("2.00", "+0.1000")], "\nVersions: none.\n");
+    assert!(page.contains("**2.00**") && !page.contains("Behind"));
+    let page = merged(&page, &[row("0.50", "-0.1000")]);
+    assert!(!page.contains("**2.00**") && page.contains("\nVersions: none.\n"));
+    assert!(page.contains("Behind in time: k-means (peer, **0.50**)."));
+    assert!(page.contains("Behind in score: k-means (peer, -0.1000)."));
+    assert_eq!(merged(&page, &[row("0.50", "-0.1000")]), page);
 }
