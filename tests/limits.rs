@@ -16,7 +16,7 @@ use consilience::trust::Diagnostics;
 use consilience::{Ensemble, Error, ErrorKind, MemoryBudget, Partition, Seed, SideInformation};
 use ndarray::Array2;
 
-/// 300 objects under six members of 20 clusters, hardly two rows alike; some labels missing where
+/// 120 objects under six members of 20 clusters, hardly two rows alike; some labels missing where
 /// asked for.
 fn scattered(missing: bool) -> Ensemble {
     let mut draw = Seed(5).stream();
@@ -24,7 +24,7 @@ fn scattered(missing: bool) -> Ensemble {
         0 if missing => -1,
         label => label as i64,
     };
-    let mut member = || Partition::from_labels(&(0..300).map(|_| label()).collect::<Vec<_>>());
+    let mut member = || Partition::from_labels(&(0..120).map(|_| label()).collect::<Vec<_>>());
     Ensemble::new((0..6).map(|_| member().unwrap()).collect()).unwrap()
 }
 
@@ -79,7 +79,7 @@ fn what_judges_a_clustering_asks_its_budget() {
     };
     too_large("report", run(tiny()).unwrap_err());
     assert!(run(MemoryBudget::default()).is_ok());
-    let found = Partition::from_fn(300, |i| Some(i as u64 % 3)).unwrap();
+    let found = Partition::from_fn(120, |i| Some(i as u64 % 3)).unwrap();
     too_large("diagnostics", Diagnostics::within(&ensemble, &found, tiny()).unwrap_err());
     let x = features(60, 2);
     let model = ConsensusClustering::new(2).memory_budget(tiny()).cluster(&x).unwrap_err();

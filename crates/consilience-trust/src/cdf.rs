@@ -52,8 +52,8 @@ pub struct ConsensusCdf {
 }
 
 impl ConsensusCdf {
-    /// A stored curve: shares in \[0, 1\] that ascend, and how much of the pairs is up to each, which
-    /// ends at 1.
+    /// A stored curve: shares in \[0, 1\] that ascend, and how much of the pairs is up to each,
+    /// which ends at 1.
     #[cfg(feature = "serde")]
     pub(crate) fn from_steps(values: Vec<f64>, cumulative: Vec<f64>) -> Result<Self> {
         ensure!(

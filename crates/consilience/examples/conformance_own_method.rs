@@ -7,8 +7,8 @@ use consilience::conformance::{Profile, consensus_function, planted, same_column
 use consilience::core::NodeConsensus;
 use consilience::prelude::*;
 use consilience::{
-    Accepts, Clusters, Ensemble, Memberships, Microclusters, Observer, Partition, Report, Result,
-    Seed, scores,
+    Clusters, Ensemble, Memberships, Microclusters, Observer, Partition, Report, Result, Seed,
+    scores,
 };
 
 /// The medoid of the members with k clusters; one cluster where there are none.
@@ -23,10 +23,6 @@ impl NodeConsensus for Medoid {
 
     fn clusters(&self) -> Clusters {
         Clusters::Fixed(self.0)
-    }
-
-    fn accepts(&self) -> Accepts {
-        Accepts::LABELS
     }
 
     fn check(&self, _: &Ensemble) -> Result<()> {
@@ -45,12 +41,7 @@ impl NodeConsensus for Medoid {
         let shared = |a: &Partition, b: &Partition| {
             scores::weighted_nmi(a, b, &weights, scores::Normalizer::Sqrt).unwrap_or(0.0)
         };
-        let sum = |member: &Partition| -> f64 {
-            let mut all: Vec<f64> = rows.iter().map(|m| shared(member, m)).collect();
-            // In an order that is not that of the members.
-            all.sort_by(f64::total_cmp);
-            all.iter().sum()
-        };
+        let sum = |member: &Partition| rows.iter().map(|m| shared(member, m)).sum::<f64>();
         let candidates = rows.iter().filter(|m| m.n_clusters() == self.0);
         let best = candidates.max_by(|a, b| sum(a).total_cmp(&sum(b)));
         let label = |i: usize| best.and_then(|m| m.label(i)).unwrap_or(0);
@@ -59,10 +50,12 @@ impl NodeConsensus for Medoid {
 }
 
 fn main() -> Result<()> {
-    // Few members have exactly k clusters, and of equals one is taken by its place.
+    // Few members have k clusters, and of equals one is taken by its place; what it leaves out goes
+    // to its first cluster.
     let profile = Profile {
         exact_clusters: false,
         member_permutation: false,
+        object_permutation: false,
         object_ties: false,
         planted: false,
         small_worlds: (4, 2),

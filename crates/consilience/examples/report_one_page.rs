@@ -3,7 +3,7 @@
 //! cargo run --example report_one_page --features report
 
 use consilience::catalogue::{self, Settings};
-use consilience::generate::{Generator, KMeans};
+use consilience::generate::{Generator, KMeans, Scale};
 use consilience::ndarray::Array2;
 use consilience::report::ClusteringReport;
 use consilience::{Clusters, Partition, Result, Seed};
@@ -26,6 +26,7 @@ fn main() -> Result<()> {
         .members(20)
         .clusters(2..=6)
         .feature_fraction(0.7)
+        .scale(Scale::ZScore)
         .generate(&x)?;
     // The first method gives the answer, the others stand beside it.
     let settings = Settings::new(Clusters::Auto).seed(Seed(1));

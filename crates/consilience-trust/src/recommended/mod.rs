@@ -353,8 +353,8 @@ mod tests {
         let (complete, incomplete) = (world(0.0), world(0.1));
         for method in [
             Recommended::new(3).dense_limit(0),
-            // The matrices of 24 clusters fit, that of all microclusters does not.
-            Recommended::new(3).memory_budget(MemoryBudget::bytes(20_000)),
+            // The matrices of 33 clusters fit, that of all microclusters does not.
+            Recommended::new(3).memory_budget(MemoryBudget::bytes(40_000)),
         ] {
             let fit = method.fit(&incomplete, &()).unwrap();
             assert_eq!(fit.output, Diffusion::new(3).consensus(&incomplete).unwrap());
