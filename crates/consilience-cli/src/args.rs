@@ -293,9 +293,9 @@ pub(crate) struct Cluster {
     /// auto, the default where labels or pairs are known: the method that keeps most of what is
     /// left out, part after part, or plain k-means where none that uses them is better beyond
     /// doubt; fpc, nnc, kmeans (seeded by the labels), constrained-kmeans (which keeps them),
-    /// cop-kmeans, pck-means, mpck-means, ccskl or pmmc (these two follow descriptions, and were not
-    /// checked against the formulas of their papers); or consensus, which takes no labels or pairs:
-    /// an ensemble of base clusterings, and their consensus
+    /// cop-kmeans, pck-means, mpck-means, ccskl or pmmc (these two follow descriptions, and were
+    /// not checked against the formulas of their papers); or consensus, which takes no labels or
+    /// pairs: an ensemble of base clusterings, and their consensus
     #[arg(long, value_name = "NAME")]
     pub(crate) method: Option<String>,
     /// Number of clusters, or with consensus auto; without it as many as there are classes among

@@ -294,13 +294,11 @@ soft!(LEAST_SQUARES, |s| tuned!(
 ));
 soft!(WALKER, |s| {
     let walker = RandomWalker::new(s.clusters).memory_budget(s.budget);
-    let least = s.count("region")?;
-    let agreed = SeedRule::Agreement { least: least.unwrap_or(5) };
-    let rules = &[("supported", SeedRule::Supported), ("agreement", agreed)];
-    let walker = match s.word("seeds", rules)? {
+    let least = s.count("region")?.unwrap_or(5);
+    let agreed = SeedRule::Agreement { least };
+    let rules = [("supported", SeedRule::Supported), ("agreement", agreed)];
+    let walker = match s.word("seeds", &rules)? {
         Some(rule) => walker.seeds(rule),
-        // Who says how large regions are wants them.
-        None if least.is_some() => walker.seeds(agreed),
         None => walker,
     };
     tuned!(s, walker, number link_preference, count neighbours).soft()

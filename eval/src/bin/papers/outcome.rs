@@ -34,8 +34,8 @@ const ROWS: &[Row] = &[
         "",
         "Table IX: CSPA, MCLA, HGPA",
         "no: higher, or apart",
-        "other graph cuts than METIS and HMETIS; the command has lines with METIS (feature `metis`), \
-         not on this page yet",
+        "other graph cuts than METIS and HMETIS; the command has lines with METIS (feature \
+         `metis`), not on this page yet",
         "",
     ),
     (
@@ -138,8 +138,8 @@ const ROWS: &[Row] = &[
         "Fig. 4.3: RDML beside five metric learners on completed crowds",
         "in kind no, on one draw of segmentation: RDML is level with Raw, and behind RCA and DCA \
          from 300 objects on; ours is first there (.775, .793)",
-        "neither crowds nor images are public: a simulated crowd, other features; two more sets are \
-         in the command, not on this page yet",
+        "neither crowds nor images are public: a simulated crowd, other features; two more sets \
+         are in the command, not on this page yet",
         "semi-crowd",
     ),
     (
@@ -182,8 +182,9 @@ const ROWS: &[Row] = &[
     (
         "",
         "Fig. 2 and 6.4: NMI rises with links, CCCS first",
-        "no: by the problem that the rules relax NMI falls but on mushrooms; the relaxed rules (Eq. \
-         11, 6.12), by which the texts end, have lines in the command and are not on this page yet",
+        "no: by the problem that the rules relax NMI falls but on mushrooms; the relaxed rules \
+         (Eq. 11, 6.12), by which the texts end, have lines in the command and are not on this \
+         page yet",
         "a guess: cannot-links outweigh must-links; `MetricRule` rises (docs/updater.md)",
         "",
     ),

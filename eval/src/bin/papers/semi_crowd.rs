@@ -32,14 +32,16 @@ const LEARNERS: [(&str, &str); 5] =
     [("GDM (MMC)", "PGDM"), ("RCA", "RCA"), ("DCA", "DCA"), ("ITML", "ITML"), ("LMNN", "LMNN")];
 
 const INTRODUCTION: &str = "\
-Crowds and images of the thesis are not public. In their place stand 2,000 rows of three sets, each
-feature from 0 to 1 (centred ones have degrees near 0, and no normalised cut), and a simulated crowd: 25 workers, each of whom sorts a random fifth of the annotated objects, so that
+Crowds and images of the thesis are not public. In their place stand 2,000 rows of three sets,
+each feature from 0 to 1 (centred ones have degrees near 0, and no normalised cut), and a
+simulated crowd: 25 workers, each of whom sorts a random fifth of the annotated objects, so that
 an object is sorted by five as in the thesis, and puts 15 % of them into a random group. *RDML* is
 `SemiCrowd::published()` (d0 = 0, d1 = .8, the most balanced C, lambda = 1, normalised cut), *Raw*
-its regression on the mean answers without filter and completion (0 for pairs that nobody saw), *RDML,
-ours* `SemiCrowd` by default. *Base* and the five learners are followed by k-means with five starts;
-learners get at most 5,000 random pairs of the completed matrix, the surest first, together from .5
-on, those left out that contradict the ones before; LMNN sees 30 principal components.
+its regression on the mean answers without filter and completion (0 for pairs that nobody saw),
+*RDML, ours* `SemiCrowd` by default. *Base* and the five learners are followed by k-means with
+five starts; learners get at most 5,000 random pairs of the completed matrix, the surest first,
+together from .5 on, those left out that contradict the ones before; LMNN sees 30 principal
+components.
 
 The thesis shows plots: RDML first on both sets at every n, Raw second, GDM, ITML and LMNN above
 Base, RCA and DCA not.
@@ -187,8 +189,8 @@ pub(crate) fn figure(asked: Asked) -> std::result::Result<String, Failure> {
 
 /// What the table says beside the thesis.
 const FOUND: &str = "\
-On one draw of segmentation RDML is level with Raw at every n, and behind RCA and DCA from 300 on (a
-guess: this crowd errs less than the thesis's, so that there is little to filter). Ours, which
+On one draw of segmentation RDML is level with Raw at every n, and behind RCA and DCA from 300 on
+(a guess: this crowd errs less than the thesis's, so that there is little to filter). Ours, which
 standardises and smooths less, is first from 300 on.
 
 ";

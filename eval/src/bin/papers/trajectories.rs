@@ -162,9 +162,9 @@ pub(crate) fn comparison(asked: Asked) -> Result<String, Failure> {
     let (pools, ensembles) = worlds(asked);
     let draws = ensembles.first().map_or(0, Vec::len);
     let mut text = format!(
-        "At the best and at the true number of clusters, {draws} draws; of ECMC, where a completion \
-         takes seconds,\n{} on IS and MF. The lines with METIS are of a build with the feature \
-         `metis`.\n\n| method |",
+        "At the best and at the true number of clusters, {draws} draws; of ECMC, where a \
+         completion takes seconds,\n{} on IS and MF. The lines with METIS are of a build with the \
+         feature `metis`.\n\n| method |",
         draws.min(FEW_DRAWS)
     );
     for pool in &pools {

@@ -270,7 +270,8 @@ pub(crate) fn section(asked: Asked) -> std::result::Result<String, Failure> {
     text += &shown(against_members(&wide, &[50, 100, 150, 200, 250, 300], 0.05, 5)?);
     text += "### Thesis, Fig. 6.4, and paper of 2015, Fig. 2: NMI tier by tier\n\n\
              50 members on tenths. In both the texts' own method is first on nearly every set, \
-             from the first tier on. LMNN is not run where the linked objects make it take minutes.\n\n";
+             from the first tier on. LMNN is not run where the linked objects make it take \
+             minutes.\n\n";
     text += &shown(tier_by_tier(&sets)?);
     text += &shown(timed::tables()?);
     Ok(text + CAUSES)

@@ -2,8 +2,8 @@
 //! `docs/peers.md`.
 //!
 //! `peers [FOLDER] [TASK ...]` keeps data and virtual environments in FOLDER (default
-//! `consilience-peers` in the folder of temporary files). With tasks it measures their lines alone and
-//! puts them in the place of the old ones.
+//! `consilience-peers` in the folder of temporary files). With tasks it measures their lines
+//! alone and puts them in the place of the old ones.
 //! Needs `python3` with `venv`, and `cargo` for linfa; what cannot be installed is a line that
 //! says so. Sets of `$CONSILIENCE_DATA` take part where they are found.
 
