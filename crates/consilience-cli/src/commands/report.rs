@@ -7,7 +7,7 @@ use consilience::catalogue::Settings;
 use consilience::report::{Candidate, ClusteringReport, Findings};
 use consilience::{Clusters, Ensemble, Seed};
 
-use crate::args::{Numbers, Report};
+use crate::args::{Count, Numbers, Report};
 use crate::catalogue::Request;
 use crate::estimate;
 use crate::failure::{Failure, Outcome};
