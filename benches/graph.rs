@@ -9,7 +9,7 @@ use consilience::consensus::{
     EcCms, EcpcsHc, EcpcsMc, EvidenceAccumulation, GpMgla, Hbgf, Lwea, Lwgp, Sdgca, Weac,
 };
 use consilience::graph::{ClusterIncidence, ensemble_driven_cluster_index};
-use consilience::{ConsensusFunction, Ensemble, Microclusters, Partition, Seed};
+use consilience::{ConsensusFunction, Ensemble, Linkage, Microclusters, Partition, Seed};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 mod worlds;
@@ -66,6 +66,15 @@ fn describe(e: &Ensemble) -> String {
     )
 }
 
+/// The same ensemble, of whose labels each object lacks one member's.
+fn with_holes(e: &Ensemble) -> Ensemble {
+    let members = e.members().iter().enumerate().map(|(u, member)| {
+        let label = |i: usize| member.label(i).filter(|_| i % e.n_members() != u);
+        Partition::from_fn(e.n_objects(), |i| label(i).map(|l| l as u64)).unwrap()
+    });
+    Ensemble::new(members.collect()).unwrap()
+}
+
 /// 11,000 objects and 10 members, as USPS in the published tables.
 fn dense(c: &mut Criterion) {
     let e = voronoi(11_000, 10, 50);
@@ -78,6 +87,16 @@ fn dense(c: &mut Criterion) {
     group.bench_function("LWEA", |b| b.iter(|| Lwea::new(10).consensus(black_box(&e)).unwrap()));
     group.bench_function("ECPCS-HC", |b| {
         b.iter(|| EcpcsHc::new(10).consensus(black_box(&e)).unwrap())
+    });
+    for linkage in [Linkage::Complete, Linkage::Single] {
+        group.bench_function(format!("EAC, {linkage:?}"), |b| {
+            let method = EvidenceAccumulation::new(10).linkage(linkage);
+            b.iter(|| method.consensus(black_box(&e)).unwrap())
+        });
+    }
+    let holes = with_holes(&e);
+    group.bench_function("EAC-AL, a tenth of the labels missing", |b| {
+        b.iter(|| EvidenceAccumulation::new(10).consensus(black_box(&holes)).unwrap())
     });
     group.finish();
 }

@@ -10,6 +10,9 @@ use crate::rmc::{Completion, ObservedPairs, Penalty, RobustCompletion, Threshold
 
 /// Bins of the shares of members that put a pair together.
 const BINS: usize = 100;
+/// Where the diagonal of A is below this share of its largest entry nothing was completed: the
+/// direction of such a row is rounding.
+const NOTHING: f64 = 1e-12;
 /// The bin of the highest threshold that is chosen.
 const HIGHEST: usize = 60;
 
@@ -312,6 +315,11 @@ fn entries(completed: &Completion) -> Array2<f64> {
 fn cosines(completed: &Completion) -> Array2<f64> {
     let roots: Array1<f64> = completed.values.iter().map(|v| v.max(0.0).sqrt()).collect();
     let mut rows = &completed.vectors * &roots;
+    let squares: Vec<f64> = rows.rows().into_iter().map(|row| row.dot(&row)).collect();
+    let least = NOTHING * squares.iter().fold(0.0, |m, &v| v.max(m));
+    for (mut row, _) in rows.rows_mut().into_iter().zip(&squares).filter(|(_, s)| **s <= least) {
+        row.fill(0.0);
+    }
     unit_rows(&mut rows);
     let n = rows.nrows();
     let mut similarity = rows.dot(&rows.t());

@@ -148,8 +148,10 @@ fn short(word: &str) -> String {
     let digit = |c: char| c.is_ascii_digit();
     let start = word.find(|c| digit(c) || c == '-').unwrap_or(0);
     let end = word.rfind(digit).map_or(0, |at| at + 1);
+    // What stands in quotes is a text that somebody gave, not a number of ours.
+    let quoted = word.contains('"');
     match word.get(start..end).map(|number| (number.len(), number.parse::<f64>())) {
-        Some((LONG.., Ok(value))) if value.is_finite() => {
+        Some((LONG.., Ok(value))) if value.is_finite() && !quoted => {
             format!("{}{value:e}{}", &word[..start], &word[end..])
         }
         _ => word.to_owned(),

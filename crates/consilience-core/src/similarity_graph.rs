@@ -232,7 +232,7 @@ pub fn check_symmetric(what: &str, matrix: ArrayView2<'_, f64>) -> Result<()> {
     })
 }
 
-/// The first pair of entries that are not equal, finite and at least `least`, in the order of tiles.
+/// The first pair of entries, tile by tile, that are not equal, finite and at least `least`.
 fn unlike(matrix: ArrayView2<'_, f64>, least: f64) -> Option<(usize, usize)> {
     const TILE: usize = 64;
     let n = matrix.nrows();

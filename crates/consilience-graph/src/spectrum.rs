@@ -95,7 +95,7 @@ impl IncidenceSpectrum {
     /// use consilience::{Ensemble, ErrorKind, MemoryBudget, Microclusters, Partition};
     ///
     /// let ensemble = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1, 2])?])?;
-    /// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?);
+    /// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?)?;
     /// let (weights, small) = ([1.0; 3], MemoryBudget::bytes(100));
     /// let refused = IncidenceSpectrum::within(&incidence, &weights, 2, small, &());
     /// assert_eq!(refused.unwrap_err().kind(), ErrorKind::TooLarge);

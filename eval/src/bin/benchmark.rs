@@ -155,19 +155,22 @@ fn table(page: &mut String, names: &[&str], score: &str, rows: &[(&str, Row)]) -
 const HEAD: &str = "\
 # Beside an independent benchmark
 
-A survey of 2026 compares 71 variants of ensemble clustering on 86 data sets. Here are those of its sets that are at hand, and those of its methods that
-are here too: *theirs / ours*. Written by
+A survey of 2026 compares 71 variants of ensemble clustering on 86 data sets. Here are those of its
+sets that are at hand, and those of its methods that are here too: *theirs / ours*. Written by
 
 ```console
 cargo run --release --manifest-path eval/Cargo.toml --bin benchmark -- docs/benchmark.md
 ```
 
-The two columns are not the same experiment. **Theirs** are the best of a grid of parameters, chosen with the classes, for every method; how ensembles
-were drawn is not stated. **Ours** have one setting for all sets, the default, and the true number of clusters: ten members each, the first draws of
-the reference pools and, for sets of features, members by k-means with 2 to sqrt n clusters; means of five draws. NMI is 2 I / (H + H'), the
-benchmark's, not that of the other pages. A mean is over the sets that both have. Where EC-CMS and SDGCA have more than 2,500 microclusters they were not run.
-Two methods that lead the benchmark's averages, CELTA and GTLEC, are left out: their transform runs along the objects, so that results depend on the
-order of the rows, and the sets on which they lead are sorted by class.
+The two columns are not the same experiment. **Theirs** are the best of a grid of parameters, chosen
+with the classes, for every method; how ensembles were drawn is not stated. **Ours** have one
+setting for all sets, the default, and the true number of clusters: ten members each, the first
+draws of the reference pools and, for sets of features, members by k-means with 2 to sqrt n
+clusters; means of five draws. NMI is 2 I / (H + H'), the benchmark's, not that of the other pages.
+A mean is over the sets that both have. Where EC-CMS and SDGCA have more than 2,500 microclusters
+they were not run. Two methods that lead the benchmark's averages, CELTA and GTLEC, are left out:
+their transform runs along the objects, so that results depend on the order of the rows, and the
+sets on which they lead are sorted by class.
 
 ";
 

@@ -490,7 +490,7 @@ fn bad_input_is_told_with_its_place() {
         (Mccc::new(2).tolerance(0.0), "tolerance is 0"),
         (Mccc::new(2).loss_weight(LossWeight::Fixed(-1.0)), "loss weight is -1"),
         (Mccc::new(2).max_iterations(0), "max_iterations is 0"),
-        (Mccc::new(2).restarts(0), "restarts is 0"),
+        (Mccc::new(2).restarts(0), "0 restarts; expected 1..=10000"),
     ] {
         let error = run(m, &x);
         assert_eq!(error.kind(), ErrorKind::InvalidParameter);
