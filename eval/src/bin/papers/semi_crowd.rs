@@ -131,7 +131,7 @@ fn scores(x: &Array2<f64>, truth: &Partition, n: usize, seed: Seed) -> Result<Ve
     // Centred, the leading singular directions are the principal components.
     let centre = x.mean_axis(Axis(0)).unwrap_or_default();
     let centred = x - &centre;
-    let svd = TruncatedSvd::new(COMPONENTS.min(x.ncols())).fit(centred.view())?.output;
+    let svd = TruncatedSvd::new(COMPONENTS.min(x.ncols())).fit(centred.view(), &())?.output;
     let components = svd.apply(centred.view())?;
     for (_, method) in LEARNERS {
         let x = if method == "LMNN" { components.view() } else { x.view() };
