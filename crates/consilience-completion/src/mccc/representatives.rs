@@ -22,7 +22,7 @@ const CHUNK: usize = 1024;
 /// Representatives, and how their shares become coordinates.
 #[derive(Clone, Debug)]
 pub(crate) struct Representatives {
-    /// p x d, and the seed of their groups: the table follows from them, and what is stored are they.
+    /// p x d, and the seed of their groups: the table follows from them, and they are stored.
     #[cfg_attr(not(feature = "serde"), expect(dead_code))]
     pub(super) marks: Array2<f64>,
     #[cfg_attr(not(feature = "serde"), expect(dead_code))]
