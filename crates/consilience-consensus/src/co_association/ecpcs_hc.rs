@@ -95,7 +95,7 @@ impl Similarity for EnhancedCoAssociation {
             on_grid(alike, incidence.n_members());
         }
         let counts = AgreementRow::new(nodes)?;
-        let groups = groups(nodes, &incidence);
+        let groups = groups(nodes, &incidence)?;
         let (complete, members) = (nodes.is_complete(), nodes.n_members() as f64);
         let mut a = room::zeros(n * n)?;
         a.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(
@@ -148,14 +148,14 @@ struct Labels {
     of: Vec<u32>,
 }
 
-fn groups(nodes: &Microclusters, incidence: &ClusterIncidence) -> Vec<Group> {
+fn groups(nodes: &Microclusters, incidence: &ClusterIncidence) -> Result<Vec<Group>> {
     let mut groups: Vec<Group> = Vec::new();
     let mut sums = usize::MAX;
     for member in (0..incidence.n_members()).filter(|&u| nodes.soft(u).is_none()) {
         let clusters = incidence.clusters_of_member(member);
         let labels = &nodes.rows()[member];
         let cluster = |i| labels.label(i).map_or(clusters.end, |l| clusters.start + l) as u32;
-        let of: Vec<u32> = (0..nodes.n_nodes()).map(cluster).collect();
+        let of = room::collected((0..nodes.n_nodes()).map(cluster))?;
         // One more for the nodes without a label.
         let choices = clusters.len() + 1;
         if sums.saturating_mul(choices) > SUMS {
@@ -168,9 +168,9 @@ fn groups(nodes: &Microclusters, incidence: &ClusterIncidence) -> Vec<Group> {
         }
     }
     for group in groups.iter_mut().filter(|group| group.members.len() > 1) {
-        group.places = (0..nodes.n_nodes()).map(|i| group.place(i)).collect();
+        group.places = room::collected((0..nodes.n_nodes()).map(|i| group.place(i)))?;
     }
-    groups
+    Ok(groups)
 }
 
 impl Group {

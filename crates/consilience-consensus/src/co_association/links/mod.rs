@@ -37,7 +37,7 @@ fn similarity(
     // Before any work is done for a table that cannot be stored.
     budget.check_square("similarity of objects by their clusters", nodes.n_nodes(), 8)?;
     let nodes = nodes.clone().sorted_members();
-    let incidence = ClusterIncidence::of(&nodes).unwrap();
+    let incidence = ClusterIncidence::of(&nodes)?;
     let links = report.stage("links", || links(&incidence))?;
     links.between(&nodes, &incidence, budget, observer)
 }

@@ -260,7 +260,7 @@ impl Similarity for GuidedCoAssociation {
         self.check()?;
         observer.check()?;
         self.budget.check_square("guided co-association", nodes.n_nodes(), 32)?;
-        let (incidence, guided) = (ClusterIncidence::of(nodes).unwrap(), self.confidence <= 1.0);
+        let (incidence, guided) = (ClusterIncidence::of(nodes)?, self.confidence <= 1.0);
         if guided {
             // What the guidance needs, before anything is computed.
             self.budget.check_square("similarity of clusters", incidence.n_clusters(), 40)?;
