@@ -3,12 +3,15 @@
 use consilience::bregman::{Pairs, Pcc};
 use consilience::catalogue::{Settings, by_name};
 use consilience::completion::{ObservedPairs, RobustCompletion};
-use consilience::core::{BaseClusterer, ConsensusFunction};
+use consilience::constrained::Nnc;
+use consilience::core::{BaseClusterer, ConsensusFunction, ConstrainedClusterer};
 use consilience::crowd::{Answers, CrowdClustering, CrowdMethod, PairAnswer};
 use consilience::follow::Updater;
 use consilience::generate::{Generator, KMeans, USpec};
 use consilience::graph::PairCounts;
-use consilience::{Ensemble, MemoryBudget, Microclusters, Pair, Seed};
+use consilience::{
+    Constraints, Ensemble, Link, MemoryBudget, Microclusters, Pair, Seed, SideInformation,
+};
 
 use crate::paths::{Job, bits, cloud, distinct, number, of_labels};
 
@@ -48,6 +51,34 @@ fn method(name: &'static str, ensemble: Ensemble) -> Job {
         let method = by_name(name)?.build(&Settings::new(6).seed(Seed(1)))?;
         Ok(of_labels(&[method.fit(&ensemble, &())?.output.partition]))
     })
+}
+
+/// Few sparse rows of so many columns that a number of each is a large request.
+fn wide_rows() -> consilience::sprs::CsMat<f64> {
+    let (n, d) = (60, 70_000);
+    let mut dice = Seed(5).stream();
+    let mut matrix = consilience::sprs::TriMat::new((n, d));
+    for i in 0..n {
+        (0..6).for_each(|j| matrix.add_triplet(i, (i % 4) * 6 + j, 1.0 + dice.uniform()));
+        matrix.add_triplet(i, 100 + dice.below(d - 100), 0.1);
+    }
+    matrix.to_csr()
+}
+
+/// Members that see all columns of wide rows, or a share of them.
+pub(crate) fn wide(clusterer: impl BaseClusterer + 'static, share: f64) -> Job {
+    let generator = Generator::new(clusterer).members(2).clusters(3..=4).feature_fraction(share);
+    let (generator, x) = (generator.seed(Seed(1)), wide_rows());
+    Box::new(move || Ok(of_labels(generator.generate(&x)?.members())))
+}
+
+/// Wide rows by three known sets, which are united where fewer clusters are asked for.
+pub(crate) fn wide_nnc(clusters: usize) -> Job {
+    let x = wide_rows();
+    let mut links = Constraints::new(x.rows()).unwrap();
+    (0..3).for_each(|i| links.add(i, i + 4, Link::Must).unwrap());
+    let side = SideInformation::from_constraints(&links);
+    Box::new(move || Ok(of_labels(&[Nnc::new(clusters).cluster((&x).into(), &side)?.partition])))
 }
 
 pub(crate) fn sampled_pcc() -> Job {

@@ -3,7 +3,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path as File;
 
+use consilience::constrained::Fpc;
 use consilience::crowd::CrowdMethod;
+use consilience::generate::{KMeans, KernelKMeans, MiniBatchKMeans, SphericalKMeans, USpec};
 use consilience::io::{Input, OutputFile, read_answers};
 use consilience::ndarray::Array2;
 use consilience::{Ensemble, MemoryBudget, Partition, Result, Seed};
@@ -62,6 +64,15 @@ pub(crate) const PATHS: &[Path] = &[
     path("U-SENC", 0, |_| methods::long("usenc")),
     path("U-SPEC", 0, |_| methods::u_spec()),
     path("k-means members", 0, |_| methods::k_means()),
+    path("wide rows, k-means", 0, |_| methods::wide(KMeans::new(), 1.0)),
+    path("wide rows, spherical k-means", 0, |_| methods::wide(SphericalKMeans::new(), 1.0)),
+    path("wide rows, mini-batches", 0, |_| methods::wide(MiniBatchKMeans::new(), 1.0)),
+    path("wide rows, kernel k-means", 0, |_| methods::wide(KernelKMeans::new(), 1.0)),
+    path("wide rows, U-SPEC", 0, |_| methods::wide(USpec::new(), 1.0)),
+    path("wide rows, farthest points", 0, |_| methods::wide(Fpc::new(4), 1.0)),
+    path("wide rows, some columns", 8, |_| methods::wide(KMeans::new(), 0.5)),
+    path("wide rows, nearest sets", 0, |_| methods::wide_nnc(3)),
+    path("wide rows, sets that are united", 0, |_| methods::wide_nnc(2)),
     path("PCC", 0, |_| methods::square("pcc-l2", 5)),
     path("PCC, sampled", 0, |_| methods::sampled_pcc()),
     path("completion", 0, |_| methods::completion()),

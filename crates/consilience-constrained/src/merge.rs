@@ -27,8 +27,8 @@ fn costs<R: Table>(
     watch: &mut Watch<'_>,
 ) -> Result<Array2<Cost>> {
     let sets = side.labelled_sets();
-    let points: Vec<Vec<Vec<f64>>> =
-        sets.iter().map(|set| set.iter().map(|&i| rows.row(i)).collect()).collect();
+    let all = |set: &Vec<usize>| set.iter().map(|&i| rows.row(i)).collect();
+    let points: Vec<Vec<Vec<f64>>> = sets.iter().map(all).collect::<Result<_>>()?;
     let m = sets.len();
     let mut cost = Array2::from_elem((m, m), (0, 0.0));
     for a in 0..m {

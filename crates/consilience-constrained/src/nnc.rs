@@ -130,7 +130,7 @@ impl Nnc {
         }
         let first = self.seed.derive("fpc", 0).stream().below(rows.n());
         let mut sets = Sets::new(rows, scale);
-        sets.start(known_sets);
+        sets.start(known_sets)?;
         sets.grow(clusters, Some(first), &mut watch)?;
         report.expect_clusters(clusters, sets.len(), FEWER);
         report.objective = Some(sets.radius());

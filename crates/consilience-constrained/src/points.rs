@@ -1,9 +1,11 @@
 //! Passes over all rows: which of some points, or sets of points, is nearest.
 
 #[cfg(feature = "serde")]
-use consilience_core::stored::Parts;
+use consilience_core::Error;
+use consilience_core::Result;
+use consilience_core::room::no_room;
 #[cfg(feature = "serde")]
-use consilience_core::{Error, Result};
+use consilience_core::stored::Parts;
 use consilience_num::Float;
 use consilience_num::rows::{Rows, squared};
 #[cfg(feature = "serde")]
@@ -23,7 +25,10 @@ pub(crate) trait Table: Sync {
     fn d(&self) -> usize;
 
     /// One row in double precision.
-    fn row(&self, i: usize) -> Vec<f64>;
+    ///
+    /// # Errors
+    /// `TooLarge` where there is no memory for it: a sparse row may be as wide as a file says.
+    fn row(&self, i: usize) -> Result<Vec<f64>>;
 
     /// Gives the rows that are nearer to `centre` than to anything before the number `cluster`, and
     /// returns the row that is farthest from everything then, the first of several.
@@ -49,8 +54,8 @@ impl<F: Float> Table for Rows<'_, F> {
         self.d()
     }
 
-    fn row(&self, i: usize) -> Vec<f64> {
-        self.row(i)
+    fn row(&self, i: usize) -> Result<Vec<f64>> {
+        Ok(self.row(i))
     }
 
     fn bring_nearer(
@@ -144,9 +149,22 @@ impl PointSets {
         PointSets { points: Vec::new(), d, ends: Vec::new() }
     }
 
-    pub(crate) fn push(&mut self, set: impl IntoIterator<Item = Vec<f64>>) {
-        set.into_iter().for_each(|p| self.points.extend(p));
-        self.ends.push(self.points.len() / self.d);
+    /// Adds a set, which is left out as a whole where there is no memory for one of its points.
+    pub(crate) fn push(&mut self, set: impl IntoIterator<Item = Result<Vec<f64>>>) -> Result<()> {
+        let before = self.points.len();
+        let added = set.into_iter().try_for_each(|point| {
+            let point = point?;
+            let room = self.points.try_reserve(point.len());
+            room.map_err(|_| no_room::<f64>(self.points.len() + point.len()))?;
+            self.points.extend(point);
+            Ok(())
+        });
+        if added.is_err() {
+            self.points.truncate(before);
+        } else {
+            self.ends.push(self.points.len() / self.d);
+        }
+        added
     }
 
     /// Each set, point by point.
@@ -262,8 +280,8 @@ mod tests {
             assert!(labels.iter().all(|&l| l == 4));
 
             let mut sets = PointSets::new(d);
-            sets.push([rows.row(0), rows.row(1)]);
-            sets.push([rows.row(2)]);
+            sets.push([Ok(rows.row(0)), Ok(rows.row(1))]).unwrap();
+            sets.push([Ok(rows.row(2))]).unwrap();
             sets.nearest(&rows, &mut closest, &mut labels);
             let to =
                 |i: usize, p: usize| (0..d).map(|j| (x[[i, j]] - x[[p, j]]).powi(2)).sum::<f64>();

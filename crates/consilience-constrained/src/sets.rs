@@ -55,12 +55,12 @@ impl<R: Table> Sets<R> {
     }
 
     /// Begins with labelled sets; their objects stay with them whatever is nearer.
-    pub(crate) fn start(&mut self, sets: &[Vec<usize>]) {
+    pub(crate) fn start(&mut self, sets: &[Vec<usize>]) -> Result<()> {
         if sets.is_empty() {
-            return;
+            return Ok(());
         }
         for set in sets {
-            self.points.push(set.iter().map(|&i| self.rows.row(i)));
+            self.points.push(set.iter().map(|&i| self.rows.row(i)))?;
         }
         self.rows.nearest(&self.points, &mut self.closest, &mut self.labels);
         for (s, set) in sets.iter().enumerate() {
@@ -69,6 +69,7 @@ impl<R: Table> Sets<R> {
                 self.labels[i] = s as u32;
             }
         }
+        Ok(())
     }
 
     /// Adds the farthest object as a set of its own until there are `clusters`, or until no object
@@ -83,11 +84,11 @@ impl<R: Table> Sets<R> {
         watch.step(self.len())?;
         while self.len() < clusters {
             let Some(object) = next else { break };
-            let centre = self.rows.row(object);
+            let centre = self.rows.row(object)?;
             let cluster = self.len() as u32;
             let (closest, labels) = (&mut self.closest, &mut self.labels);
             let far = self.rows.bring_nearer(&centre, cluster, closest, labels);
-            self.points.push([centre]);
+            self.points.push([Ok(centre)])?;
             next = self.away(far);
             watch.step(self.len())?;
         }

@@ -1,5 +1,6 @@
 //! The passes of [`points`](crate::points) over sparse rows.
 
+use consilience_core::{Result, room};
 use consilience_num::Float;
 use consilience_num::kmeans::sparse::ScaledRows;
 use rayon::prelude::*;
@@ -41,10 +42,10 @@ impl<F: Float> Table for ScaledRows<'_, F> {
         self.n_columns()
     }
 
-    fn row(&self, i: usize) -> Vec<f64> {
-        let mut row = vec![0.0; self.n_columns()];
+    fn row(&self, i: usize) -> Result<Vec<f64>> {
+        let mut row = room::zeros(self.n_columns())?;
         self.row(i).for_each(|(j, v)| row[j as usize] = v);
-        row
+        Ok(row)
     }
 
     fn bring_nearer(

@@ -111,7 +111,7 @@ impl BaseClusterer for KernelKMeans {
                 let distinct = Distinct::new(unit_table(&features.dense()?));
                 let x = distinct.rows.view();
                 self.run(&run, distinct.len(), &distinct.kind, &distinct.weights, |marks| {
-                    nystroem(x, marks, multiple * median_square(x, seed))
+                    Ok(nystroem(x, marks, multiple * median_square(x, seed)))
                 })
             }
         }
@@ -157,7 +157,7 @@ impl KernelKMeans {
         rows: usize,
         kind: &[u32],
         weights: &[f64],
-        mapped: impl FnOnce(&[usize]) -> Option<Array2<f64>>,
+        mapped: impl FnOnce(&[usize]) -> Result<Option<Array2<f64>>>,
     ) -> Result<Fit<Partition>> {
         let mut report = Report::default();
         let &Run { clusters, seed, observer } = run;
@@ -168,7 +168,7 @@ impl KernelKMeans {
         // The kernel between all objects and the landmarks, which holds that among the landmarks.
         self.budget.check_table("kernel", rows, count, size_of::<f64>())?;
         let marks = seed.derive("landmarks", 0).stream().sample(rows, count);
-        let mapped = report.stage("landmarks", || mapped(&marks)).ok_or_else(|| {
+        let mapped = report.stage("landmarks", || mapped(&marks))?.ok_or_else(|| {
             Error::new(ErrorKind::NonFinite, "the kernel of the landmarks has no eigenpairs")
         })?;
         let options = last_kmeans(clusters, self.restarts, seed);

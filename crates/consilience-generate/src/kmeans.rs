@@ -1,11 +1,11 @@
 use consilience_core::{
     BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed, at_least_one,
-    check_restarts, ensure,
+    check_restarts, ensure, room,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::sparse::{self, ScaledRows};
 use consilience_num::kmeans::{KMeansFit, KMeansOptions, fit};
-use ndarray::{Array2, Axis};
+use ndarray::Array2;
 
 use crate::input::{FEWER, partition, tell};
 
@@ -156,7 +156,9 @@ pub(crate) fn finished<F: Float>(
             from[to] = c as usize;
         }
     }
-    let centres = found.centres.select(Axis(0), &from).mapv(|v| v.to_f64());
+    let centres = room::table_of(from.len(), found.centres.ncols(), |(c, j)| {
+        found.centres[[from[c], j]].to_f64()
+    })?;
     let mut report = Report::default();
     tell(&mut report, found);
     report.expect_clusters(clusters, partition.n_clusters(), FEWER);

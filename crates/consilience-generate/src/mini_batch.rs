@@ -1,6 +1,6 @@
 use consilience_core::{
     BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed, SparseRows, Watch,
-    at_least_one, ensure,
+    at_least_one, ensure, room,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::sparse::{self, ScaledRows};
@@ -128,17 +128,18 @@ impl MiniBatchKMeans {
         let chosen =
             stream.sample(n, self.batch.saturating_mul(3).max(clusters.saturating_mul(10)));
         let sample = x.select(Some(&chosen), None);
-        let starts = sparse::spread_rows(&ScaledRows::new(&sample)?, clusters, seed, parallel);
+        let starts = sparse::spread_rows(&ScaledRows::new(&sample)?, clusters, seed, parallel)?;
         let mut starts: Vec<usize> = starts.into_iter().map(|p| chosen[p]).collect();
         drop(sample);
         if starts.len() < clusters && chosen.len() < n {
-            starts = sparse::spread_rows(&all, clusters, seed, parallel);
+            starts = sparse::spread_rows(&all, clusters, seed, parallel)?;
         }
-        let mut exact = Array2::<f64>::zeros((starts.len(), x.n_columns()));
+        let mut exact = room::table::<f64>(starts.len(), x.n_columns())?;
         for (mut centre, &i) in exact.rows_mut().into_iter().zip(&starts) {
             add(x, i, 1.0, &mut centre);
         }
-        let mut centres = exact.mapv(F::from_f64);
+        let (k, d) = exact.dim();
+        let mut centres = room::table_of(k, d, |at| F::from_f64(exact[at]))?;
         let mut seen = vec![0.0; starts.len()];
         let mut watch = Watch::new(observer, "mini-batches", self.batches);
         for b in 0..self.batches {
@@ -159,7 +160,7 @@ impl MiniBatchKMeans {
             for (&i, &c) in drawn.iter().zip(&labels) {
                 add(x, i, 1.0 / seen[c as usize], &mut exact.row_mut(c as usize));
             }
-            centres = exact.mapv(F::from_f64);
+            centres.zip_mut_with(&exact, |c, &v| *c = F::from_f64(v));
         }
         watch.finish()?;
         let options = KMeansOptions::new(clusters).max_iterations(0).parallel(parallel);

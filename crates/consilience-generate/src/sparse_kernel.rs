@@ -77,18 +77,18 @@ pub(crate) fn nystroem<F: Float>(
     rows: &ScaledRows<'_, F>,
     landmarks: &[usize],
     width: f64,
-) -> Option<Array2<f64>> {
-    let (marks, p) = (Centres::of_rows(rows, landmarks), landmarks.len());
+) -> Result<Option<Array2<f64>>> {
+    let (marks, p) = (Centres::of_rows(rows, landmarks)?, landmarks.len());
     let kernel = |square: f64| (-square / width).exp();
     let gram =
         Array2::from_shape_fn((p, p), |(i, j)| kernel(rows.distance(landmarks[i], landmarks[j])));
-    nystroem_of(rows.n_rows(), &gram, |range: Range<usize>| {
+    Ok(nystroem_of(rows.n_rows(), &gram, |range: Range<usize>| {
         let mut near = Array2::zeros((range.len(), p));
         if let Some(near) = near.as_slice_mut() {
             marks.squared_distances(rows, range, near);
         }
         near.mapv_into(kernel)
-    })
+    }))
 }
 
 /// As [`similarity::landmarks`](crate::similarity::landmarks).

@@ -17,11 +17,11 @@ fn sparse(table: FeatureTable, ids: Option<ObjectIds>, wanted: &Wanted) -> Resul
         wanted.drop.is_empty() && wanted.categorical.is_empty(),
         invalid("columns of a sparse matrix have no roles; expected none dropped or categorical")
     );
-    let (rows, columns) = (table.view().n_objects(), table.view().n_features());
     table.view().check()?;
     Ok(DataTable {
-        rows,
-        names: numbered_names(columns),
+        rows: table.view().n_objects(),
+        // A short file may tell of more columns than memory has room for their names.
+        names: Vec::new(),
         numbers: Some(table),
         categories: None,
         ids,

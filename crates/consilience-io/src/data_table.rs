@@ -42,7 +42,8 @@ impl DataTable {
         self.numbers.as_ref()
     }
 
-    /// What the columns of numbers are called; their numbers in a file without a header.
+    /// What the columns of numbers are called; their numbers in a file without a header. Empty for
+    /// a sparse matrix, whose columns are known by their numbers alone.
     pub fn number_names(&self) -> &[String] {
         &self.names
     }

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     summary
         .both("method", "method", args.method.as_str())
         .both("n", "objects", n)
-        .both("features", "features", table.number_names().len())
+        .both("features", "features", table.view().map_or(0, |x| x.n_features()))
         .data("categories", table.categories().map_or(0, |c| c.ensemble().n_members()))
         .both("members", "members", ensemble.n_members())
         .data("range", vec![*range.start(), *range.end()])

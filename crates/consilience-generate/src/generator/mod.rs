@@ -247,6 +247,11 @@ impl Generator {
         );
         self.fraction("feature fraction", self.feature_fraction)?;
         self.fraction("object fraction", self.object_fraction)?;
+        if self.feature_fraction < 1.0 {
+            // Which they are, and where each feature went.
+            let d = features.n_features();
+            self.budget.check_table("the features of a member", d, 2, size_of::<usize>())?;
+        }
         if let Some(dimensions) = self.projection {
             at_least_one("projection", dimensions)?;
             let rows = features.n_objects().max(features.n_features());

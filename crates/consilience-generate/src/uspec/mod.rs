@@ -179,7 +179,7 @@ impl USpec {
         let rows = ScaledRows::new(x)?;
         let table = report.stage("representatives", || {
             let chosen = sparse_kernel::landmarks(x, p, seed, observer)?;
-            Ok::<_, Error>(Centres::given(&rows, chosen.view()))
+            Centres::given(&rows, chosen.view())
         })?;
         let near = self.neighbours.min(table.len());
         let links = report.stage("nearest representatives", || {

@@ -1,5 +1,8 @@
 use std::ops::Range;
 
+#[cfg(doc)]
+use consilience_core::ErrorKind;
+use consilience_core::{Result, room};
 use ndarray::{Array2, ArrayView2};
 use pulp::Arch;
 use rayon::prelude::*;
@@ -22,7 +25,7 @@ const PIECES: usize = 16;
 /// let words = consilience::sprs::CsMat::new((2, 3), vec![0, 1, 2], vec![0, 2], vec![3.0, 4.0]);
 /// let rows = ScaledRows::new(&words)?;
 /// let mut squares = [0.0; 2];
-/// Centres::of_rows(&rows, &[1]).squared_distances(&rows, 0..2, &mut squares);
+/// Centres::of_rows(&rows, &[1])?.squared_distances(&rows, 0..2, &mut squares);
 /// assert_eq!(squares, [25.0, 0.0]);
 /// # Ok::<(), consilience::Error>(())
 /// ```
@@ -37,32 +40,39 @@ pub struct Centres {
 }
 
 impl Centres {
-    fn empty(k: usize, d: usize) -> Self {
+    fn empty(k: usize, d: usize) -> Result<Self> {
         // Whole vectors of eight, where they are not most of the table.
         let width = if k < 4 { k } else { k.next_multiple_of(4) };
-        Centres { k, d, table: vec![0.0; d * width], width, squares: vec![0.0; k] }
+        let table = room::zeros(d.saturating_mul(width))?;
+        Ok(Centres { k, d, table, width, squares: room::zeros(k)? })
     }
 
     /// Rows that serve as centres.
-    pub fn of_rows<F: Float>(rows: &ScaledRows<'_, F>, chosen: &[usize]) -> Self {
-        let mut centres = Self::empty(chosen.len(), rows.n_columns());
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] where there is no memory for them: they are dense.
+    pub fn of_rows<F: Float>(rows: &ScaledRows<'_, F>, chosen: &[usize]) -> Result<Self> {
+        let mut centres = Self::empty(chosen.len(), rows.n_columns())?;
         for (c, &i) in chosen.iter().enumerate() {
             for (j, v) in rows.row(i) {
                 centres.table[j as usize * centres.width + c] = v;
             }
         }
         centres.square();
-        centres
+        Ok(centres)
     }
 
     /// Given centres, as long as the rows were before they were scaled.
-    pub fn given<F: Float>(rows: &ScaledRows<'_, F>, given: ArrayView2<'_, F>) -> Self {
-        let mut centres = Self::empty(given.nrows(), given.ncols());
+    ///
+    /// # Errors
+    /// As [`of_rows`](Centres::of_rows).
+    pub fn given<F: Float>(rows: &ScaledRows<'_, F>, given: ArrayView2<'_, F>) -> Result<Self> {
+        let mut centres = Self::empty(given.nrows(), given.ncols())?;
         for ((c, j), v) in given.indexed_iter() {
             centres.table[j * centres.width + c] = v.to_f64() * rows.scale();
         }
         centres.square();
-        centres
+        Ok(centres)
     }
 
     fn square(&mut self) {
@@ -175,11 +185,11 @@ impl Centres {
         weights: Option<&[f64]>,
         labels: &[u32],
         parallel: bool,
-    ) -> f64 {
-        let groups = Groups::new(labels, self.k);
+    ) -> Result<f64> {
+        let groups = Groups::new(labels, self.k)?;
         let d = self.d;
         let sum = |(_, piece): &(usize, &[u32])| {
-            let mut sum = vec![0.0; d];
+            let mut sum = room::zeros(d)?;
             let mut mass = 0.0;
             for &i in *piece {
                 let weight = weights.map_or(1.0, |w| w[i as usize]);
@@ -188,7 +198,7 @@ impl Centres {
                     sum[j as usize] += weight * v;
                 }
             }
-            (sum, mass)
+            Ok((sum, mass))
         };
         let mut moved = 0.0;
         // As many sums at a time as are summed at once, not one for every centre.
@@ -197,9 +207,9 @@ impl Centres {
         let mut mean: Option<(usize, Vec<f64>, f64)> = None;
         for pieces in pieces.chunks(at_once) {
             let sums: Vec<(Vec<f64>, f64)> = if parallel && pieces.len() > 1 {
-                pieces.par_iter().map(sum).collect()
+                pieces.par_iter().map(sum).collect::<Result<_>>()?
             } else {
-                pieces.iter().map(sum).collect()
+                pieces.iter().map(sum).collect::<Result<_>>()?
             };
             for (&(c, _), (sum, mass)) in pieces.iter().zip(sums) {
                 match &mut mean {
@@ -216,7 +226,7 @@ impl Centres {
         }
         moved += mean.map_or(0.0, |(c, sum, mass)| self.put(rows, c, sum, mass));
         self.square();
-        moved
+        Ok(moved)
     }
 
     /// A centre from the sum of its rows and their weight; returns its squared movement.
@@ -246,7 +256,7 @@ impl Centres {
         &self,
         rows: &ScaledRows<'_, F>,
         labels: &mut [u32],
-    ) -> Array2<F> {
+    ) -> Result<Array2<F>> {
         let mut number = vec![u32::MAX; self.k];
         for &label in labels.iter() {
             number[label as usize] = 0;
@@ -258,7 +268,7 @@ impl Centres {
         for label in labels.iter_mut() {
             *label = number[*label as usize];
         }
-        Array2::from_shape_fn((kept.len(), self.d), |(c, j)| {
+        room::table_of(kept.len(), self.d, |(c, j)| {
             F::from_f64(self.table[j * self.width + kept[c]] / rows.scale())
         })
     }
@@ -271,22 +281,22 @@ struct Groups {
 }
 
 impl Groups {
-    fn new(labels: &[u32], k: usize) -> Self {
-        let mut starts = vec![0; k + 1];
+    fn new(labels: &[u32], k: usize) -> Result<Self> {
+        let mut starts = room::zeros(k + 1)?;
         for &label in labels {
             starts[label as usize + 1] += 1;
         }
         for c in 0..k {
             starts[c + 1] += starts[c];
         }
-        let mut next = starts.clone();
-        let mut rows = vec![0; labels.len()];
+        let mut next = room::copied(&starts)?;
+        let mut rows = room::zeros(labels.len())?;
         for (i, &label) in labels.iter().enumerate() {
             let at = &mut next[label as usize];
             rows[*at] = i as u32;
             *at += 1;
         }
-        Groups { starts, rows }
+        Ok(Groups { starts, rows })
     }
 
     /// Label and rows of pieces of about equal length, label by label.

@@ -33,14 +33,15 @@ pub(super) fn restarts<F: Float>(
         if chosen.is_empty() {
             return Err(Error::invalid("k-means of rows whose weights are all 0 or not finite"));
         }
-        let centres = Centres::of_rows(rows, &chosen);
+        let centres = Centres::of_rows(rows, &chosen)?;
         let run = lloyd(rows, weights, centres, options, restart, observer)?;
         if best.as_ref().is_none_or(|old| run.inertia < old.inertia) {
             best = Some(run);
         }
     }
     // There is at least one start.
-    best.map(|run| finish(rows, run)).ok_or_else(|| Error::invalid("k-means without a start"))
+    let best = best.ok_or_else(|| Error::invalid("k-means without a start"))?;
+    finish(rows, best)
 }
 
 pub(super) fn from_centres<F: Float>(
@@ -50,8 +51,8 @@ pub(super) fn from_centres<F: Float>(
     options: &KMeansOptions,
     observer: &dyn Observer,
 ) -> Result<KMeansFit<F>> {
-    let centres = Centres::given(rows, centres);
-    Ok(finish(rows, lloyd(rows, weights, centres, options, 0, observer)?))
+    let centres = Centres::given(rows, centres)?;
+    finish(rows, lloyd(rows, weights, centres, options, 0, observer)?)
 }
 
 fn lloyd<F: Float>(
@@ -66,7 +67,7 @@ fn lloyd<F: Float>(
     let mut labels = room::filled(n, u32::MAX)?;
     let mut distances = room::zeros(n)?;
     let still = match options.tolerance {
-        tolerance if tolerance > 0.0 => tolerance * variance(rows),
+        tolerance if tolerance > 0.0 => tolerance * variance(rows)?,
         _ => 0.0,
     };
     let total = options.restarts.saturating_mul(options.max_iterations);
@@ -82,14 +83,14 @@ fn lloyd<F: Float>(
             (converged, settled) = (true, true);
             break;
         }
-        let moved = centres.take_means(rows, weights, &labels, options.parallel);
+        let moved = centres.take_means(rows, weights, &labels, options.parallel)?;
         converged = moved <= still && options.tolerance > 0.0 && !refilled;
     }
     if !settled {
         // The centres moved after the last assignment: let the labels follow.
         centres.nearest(rows, options.parallel, &mut labels, &mut distances);
         if fill_empty(rows, centres.k, &mut labels, &mut distances) {
-            centres.take_means(rows, weights, &labels, options.parallel);
+            centres.take_means(rows, weights, &labels, options.parallel)?;
             centres.nearest(rows, options.parallel, &mut labels, &mut distances);
         }
     }
@@ -139,9 +140,9 @@ fn fill_empty<F: Float>(
 }
 
 /// Variance of the rows, averaged over the columns: the unit of the tolerance.
-fn variance<F: Float>(rows: &ScaledRows<'_, F>) -> f64 {
+fn variance<F: Float>(rows: &ScaledRows<'_, F>) -> Result<f64> {
     let n = rows.n_rows() as f64;
-    let mut mean = vec![0.0; rows.n_columns()];
+    let mut mean: Vec<f64> = room::zeros(rows.n_columns())?;
     let mut squares = 0.0;
     for i in 0..rows.n_rows() {
         squares += rows.square(i) / n;
@@ -150,16 +151,16 @@ fn variance<F: Float>(rows: &ScaledRows<'_, F>) -> f64 {
         }
     }
     let centre: f64 = mean.iter().map(|m| m * m).sum();
-    ((squares - centre) / rows.n_columns() as f64).max(0.0)
+    Ok(((squares - centre) / rows.n_columns() as f64).max(0.0))
 }
 
-fn finish<F: Float>(rows: &ScaledRows<'_, F>, mut run: Run) -> KMeansFit<F> {
-    let centres = run.centres.finish(rows, &mut run.labels);
-    KMeansFit {
+fn finish<F: Float>(rows: &ScaledRows<'_, F>, mut run: Run) -> Result<KMeansFit<F>> {
+    let centres = run.centres.finish(rows, &mut run.labels)?;
+    Ok(KMeansFit {
         assignment: run.labels,
         centres,
         inertia: run.inertia / rows.scale() / rows.scale(),
         iterations: run.iterations,
         converged: run.converged,
-    }
+    })
 }

@@ -45,7 +45,6 @@ use ndarray::ArrayView2;
 
 use super::{KMeansFit, KMeansOptions};
 use crate::Float;
-use crate::eigen::end;
 pub use centres::Centres;
 pub use rows::ScaledRows;
 use seeding::plus_plus;
@@ -94,20 +93,23 @@ pub fn assign<F: Float>(
     check_centres(rows, centres)?;
     let mut labels = vec![0; rows.n_rows()];
     let mut distances = room::zeros(rows.n_rows())?;
-    Centres::given(rows, centres).nearest(rows, parallel, &mut labels, &mut distances);
+    Centres::given(rows, centres)?.nearest(rows, parallel, &mut labels, &mut distances);
     Ok(labels)
 }
 
 /// As many rows as asked for, far from each other: the starts of [`fit`]. Fewer where fewer rows
 /// are distinct.
+///
+/// # Errors
+/// [`ErrorKind::TooLarge`] where there is no memory for a number of each row and each column.
 pub fn spread_rows<F: Float>(
     rows: &ScaledRows<'_, F>,
     count: usize,
     seed: Seed,
     parallel: bool,
-) -> Vec<usize> {
+) -> Result<Vec<usize>> {
     let mut stream = seed.derive("restart", 0).stream();
-    plus_plus(rows, None, count.min(rows.n_rows()), parallel, &mut stream).unwrap_or_else(end)
+    plus_plus(rows, None, count.min(rows.n_rows()), parallel, &mut stream)
 }
 
 fn check_centres<F: Float>(rows: &ScaledRows<'_, F>, centres: ArrayView2<'_, F>) -> Result<()> {

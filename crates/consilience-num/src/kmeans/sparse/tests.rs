@@ -198,7 +198,7 @@ fn starts_are_distinct_rows_as_long_as_there_are_any() {
         let matrix = sparse(&x);
         let rows = ScaledRows::new(matrix.view()).unwrap();
         for count in [3, 25, 60] {
-            let starts = spread_rows(&rows, count, Seed(seed), false);
+            let starts = spread_rows(&rows, count, Seed(seed), false).unwrap();
             assert_eq!(starts.len(), count.min(distinct.len()), "seed {seed}");
             for (a, &i) in starts.iter().enumerate() {
                 assert!(starts[..a].iter().all(|&j| x.row(i) != x.row(j)), "seed {seed}");
@@ -232,7 +232,7 @@ fn squared_distances_are_those_of_the_differences() {
     let matrix = sparse(&x);
     let rows = ScaledRows::new(matrix.view()).unwrap();
     let centres = x.select(ndarray::Axis(0), &[4, 9, 2]) * 0.5;
-    let known = Centres::given(&rows, centres.view());
+    let known = Centres::given(&rows, centres.view()).unwrap();
     let mut out = vec![f64::NAN; 3 * 12];
     known.squared_distances(&rows, 7..19, &mut out);
     for (i, distances) in (7..19).zip(out.chunks_exact(3)) {
