@@ -10,6 +10,7 @@ mod solve;
 
 use consilience::num::eigen::{
     SymmetricOperator, Truncated, TruncatedOptions, Which, symmetric_eigen, truncated_eigen,
+    try_truncated_eigen,
 };
 use consilience::{Seed, Stream};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};

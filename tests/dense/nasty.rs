@@ -185,3 +185,22 @@ fn slow_convergence_is_told() {
         assert!(!top.converged && check(&path, 6, &top) > 1e-9);
     }
 }
+
+#[test]
+fn products_can_be_cancelled_between() {
+    struct Impatient(usize, std::sync::atomic::AtomicUsize);
+    impl consilience::Observer for Impatient {
+        fn cancelled(&self) -> bool {
+            self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= self.0
+        }
+    }
+    let ring = |n: usize| Sparse((0..n).map(|i| vec![((i + 1) % n, 0.5)]).collect());
+    // By iteration, and assembled from products.
+    for (n, count) in [(3000, 5), (300, 290)] {
+        for at in [0, 2] {
+            let stop = Impatient(at, Default::default());
+            let error = try_truncated_eigen(&ring(n), &options(count), &stop).unwrap_err();
+            assert_eq!(error.kind(), consilience::ErrorKind::Cancelled);
+        }
+    }
+}

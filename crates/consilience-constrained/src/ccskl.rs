@@ -4,7 +4,7 @@ use consilience_core::{
 };
 #[cfg(feature = "serde")]
 use consilience_core::{Error, stored::Parts};
-use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, truncated_eigen};
+use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, try_truncated_eigen};
 use consilience_num::kmeans::{KMeansFit, KMeansOptions, fit, from_centres};
 use consilience_num::near::{SelfTuned, SelfTunedGraph};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
@@ -179,8 +179,9 @@ impl ConstrainedClusterer for Ccskl {
         let graph = report.stage("neighbours", || neighbours.graph(x, observer))?;
         watch.step(0)?;
         let options = TruncatedOptions::new(count).tolerance(1e-6).seed(self.seed);
-        let top =
-            report.stage("eigenvectors", || truncated_eigen(&Deflated::new(&graph), &options));
+        let top = report.stage("eigenvectors", || {
+            try_truncated_eigen(&Deflated::new(&graph), &options, observer)
+        })?;
         watch.step(1)?;
         let kept = top.values.iter().take_while(|&&v| v > LEAST).count();
         let root = (n as f64).sqrt();

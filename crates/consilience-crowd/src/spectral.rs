@@ -19,10 +19,15 @@ const PRODUCTS: usize = 60;
 ///
 /// Scaling by the eigenvalue keeps weak eigenvectors, which are mostly noise, from weighing as much
 /// as the strong ones.
-fn embedding(matrix: &dyn SymmetricOperator, k: usize, seed: Seed) -> Result<Array2<f64>> {
+fn embedding(
+    matrix: &dyn SymmetricOperator,
+    k: usize,
+    seed: Seed,
+    observer: &dyn Observer,
+) -> Result<Array2<f64>> {
     let seed = seed.derive("crowd eigenvectors", 0);
     let options = TruncatedOptions::new(k).tolerance(TOLERANCE).max_iterations(PRODUCTS).seed(seed);
-    let top = try_truncated_eigen(&Operator(matrix), &options)?;
+    let top = try_truncated_eigen(&Operator(matrix), &options, observer)?;
     let mut rows = top.vectors;
     for (mut column, &value) in rows.columns_mut().into_iter().zip(&top.values) {
         column *= value.max(0.0);
@@ -70,8 +75,7 @@ pub(crate) fn cluster(
     if k >= n {
         return Ok((0..n as u32).collect());
     }
-    observer.check()?;
-    round(embedding(matrix, k, seed)?.view(), k, seed, observer)
+    round(embedding(matrix, k, seed, observer)?.view(), k, seed, observer)
 }
 
 /// Every row scaled to norm 1.
@@ -111,8 +115,7 @@ pub(crate) fn residual(
     if k >= n {
         return Ok([(0..n as u32).collect(), (0..n as u32).collect()]);
     }
-    observer.check()?;
-    let mut rows = embedding(&sparse, k, seed)?;
+    let mut rows = embedding(&sparse, k, seed, observer)?;
     let plain = round(rows.view(), k, seed, observer)?;
     unit_rows(&mut rows);
     Ok([plain, round(rows.view(), k, seed, observer)?])

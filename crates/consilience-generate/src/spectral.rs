@@ -2,7 +2,7 @@ use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
     Result, Seed, at_least_one, check_restarts,
 };
-use consilience_num::eigen::{TruncatedOptions, symmetric_eigen, try_truncated_eigen};
+use consilience_num::eigen::{TruncatedOptions, try_symmetric_eigen, try_truncated_eigen};
 use consilience_num::kmeans::fit;
 use consilience_num::transfer::small_side;
 use ndarray::{Array2, ArrayView2};
@@ -68,17 +68,17 @@ const LEADING: usize = 16;
 const NEAR: usize = 5;
 
 /// The k leading eigenvectors.
-fn leading(a: &Array2<f64>, k: usize) -> Option<Array2<f64>> {
+fn leading(a: &Array2<f64>, k: usize, observer: &dyn Observer) -> Result<Option<Array2<f64>>> {
     let m = a.nrows();
     if m > FEW && k.saturating_mul(LEADING) <= m {
         let options = TruncatedOptions::new(k).tolerance(1e-10);
-        let top = try_truncated_eigen(a, &options).ok().filter(|top| top.converged);
-        if let Some(top) = top {
-            return Some(top.vectors);
+        let top = try_truncated_eigen(a, &options, observer)?;
+        if top.converged {
+            return Ok(Some(top.vectors));
         }
     }
-    let eigen = symmetric_eigen(a.view())?;
-    Some(Array2::from_shape_fn((m, k), |(i, c)| eigen.vectors[[i, c]]))
+    let Some(eigen) = try_symmetric_eigen(a.view())? else { return Ok(None) };
+    Ok(Some(Array2::from_shape_fn((m, k), |(i, c)| eigen.vectors[[i, c]])))
 }
 
 impl Default for Spectral {
@@ -119,7 +119,13 @@ impl Spectral {
     }
 
     /// Distinct rows x k; rows of weight w stand for w equal ones.
-    fn dense(&self, x: ArrayView2<'_, f64>, weights: &[f64], k: usize) -> Option<Array2<f64>> {
+    fn dense(
+        &self,
+        x: ArrayView2<'_, f64>,
+        weights: &[f64],
+        k: usize,
+        observer: &dyn Observer,
+    ) -> Result<Option<Array2<f64>>> {
         let m = x.nrows();
         let mut a = Array2::from_shape_fn((m, m), |(i, j)| square(x.row(i), x.row(j)));
         let mut scales = Vec::with_capacity(m);
@@ -142,7 +148,7 @@ impl Spectral {
         for ((i, j), v) in a.indexed_iter_mut() {
             *v /= (degree[i] * degree[j]).sqrt();
         }
-        leading(&a, k)
+        leading(&a, k, observer)
     }
 
     /// The coordinates of the rows, of norm 1.
@@ -156,7 +162,7 @@ impl Spectral {
     ) -> Result<Array2<f64>> {
         let embedded = if x.nrows() <= self.exact_objects {
             self.budget.check_square("similarities", x.nrows(), 3 * size_of::<f64>())?;
-            self.dense(x, weights, clusters)
+            self.dense(x, weights, clusters, observer)?
         } else {
             let count = self.landmark_count(x.nrows(), clusters);
             self.budget.check_square("similarities of the landmarks", count, size_of::<f64>())?;
@@ -280,13 +286,14 @@ mod tests {
             f64::from(u8::from(i % 3 == j)) * 3.0 + stream.normal()
         });
         let a = Array2::from_shape_fn((n, n), |(i, j)| (-square(x.row(i), x.row(j))).exp());
-        let (few, all) = (leading(&a, 4).unwrap(), symmetric_eigen(a.view()).unwrap().vectors);
+        let few = leading(&a, 4, &()).unwrap().unwrap();
+        let all = symmetric_eigen(a.view()).unwrap().vectors;
         assert_eq!(few.dim(), (n, 4));
         for c in 0..4 {
             let along: f64 = (0..n).map(|i| few[[i, c]] * all[[i, c]]).sum();
             assert!((along.abs() - 1.0).abs() < 1e-9, "{c}: {along}");
         }
         // More than a sixteenth of all: by all eigenpairs.
-        assert_eq!(leading(&a, n / 4).unwrap().ncols(), n / 4);
+        assert_eq!(leading(&a, n / 4, &()).unwrap().unwrap().ncols(), n / 4);
     }
 }

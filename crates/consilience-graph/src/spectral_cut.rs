@@ -148,7 +148,7 @@ impl SpectralCut {
             return Ok(clusters);
         }
         normalise(w, &sizes);
-        let found = leading_eigenpairs(w, self.eigenpairs(nodes)?.min(nodes))?;
+        let found = leading_eigenpairs(w, self.eigenpairs(nodes)?.min(nodes), observer)?;
         if !found.converged {
             report.status = Status::MaxIterations;
         }

@@ -225,7 +225,7 @@ pub struct Eigenpairs {
 /// use consilience::graph::leading_eigenpairs;
 /// use consilience::ndarray::array;
 ///
-/// let found = leading_eigenpairs(&array![[2.0, 0.0], [0.0, 3.0]], 1)?;
+/// let found = leading_eigenpairs(&array![[2.0, 0.0], [0.0, 3.0]], 1, &())?;
 /// assert_eq!((found.values[0], found.vectors[[1, 0]].abs()), (3.0, 1.0));
 /// # Ok::<(), consilience::Error>(())
 /// ```
@@ -235,11 +235,15 @@ pub struct Eigenpairs {
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a matrix
-/// whose products overflow.
-pub fn leading_eigenpairs(a: &Array2<f64>, count: usize) -> Result<Eigenpairs> {
+/// whose products overflow, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+pub fn leading_eigenpairs(
+    a: &Array2<f64>,
+    count: usize,
+    observer: &dyn Observer,
+) -> Result<Eigenpairs> {
     let n = a.nrows();
     if n > DENSE && 5 * count < n {
-        let top = try_truncated_eigen(a, &TruncatedOptions::new(count))?;
+        let top = try_truncated_eigen(a, &TruncatedOptions::new(count), observer)?;
         if usable(top.converged, n, &top.values) {
             let (values, vectors, converged) = (top.values, top.vectors, top.converged);
             return Ok(Eigenpairs { values, vectors, converged });
@@ -273,9 +277,9 @@ pub(crate) fn leading(
     if c > DENSE && 5 * count < c {
         let options = TruncatedOptions::new(count);
         let top = if full_overlaps(incidence) {
-            try_truncated_eigen(&Factored { incidence, shares, scale }, &options)?
+            try_truncated_eigen(&Factored { incidence, shares, scale }, &options, observer)?
         } else {
-            try_truncated_eigen(&Symmetric(stored.insert(assembled()?)), &options)?
+            try_truncated_eigen(&Symmetric(stored.insert(assembled()?)), &options, observer)?
         };
         if usable(top.converged, c, &top.values) {
             let (values, vectors, converged) = (top.values, top.vectors, top.converged);
@@ -288,7 +292,7 @@ pub(crate) fn leading(
         Some(stored) => stored,
         None => assembled()?,
     };
-    leading_eigenpairs(&stored_dense(&stored)?, count)
+    leading_eigenpairs(&stored_dense(&stored)?, count, observer)
 }
 
 fn stored_dense(a: &Csr) -> Result<Array2<f64>> {

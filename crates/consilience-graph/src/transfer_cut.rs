@@ -132,7 +132,7 @@ impl TransferCut {
         x *= &scale;
         observer.check()?;
         let count = SpectralCount::new(self.clusters, left)?;
-        let found = leading_eigenpairs(&x.t().dot(&x), count.eigenpairs().min(right))?;
+        let found = leading_eigenpairs(&x.t().dot(&x), count.eigenpairs().min(right), observer)?;
         observer.check()?;
         let k = count.clusters(&found.values);
         if let Some(joined) = parts.joined(k) {

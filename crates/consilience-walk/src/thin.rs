@@ -431,8 +431,7 @@ impl LeadingPairs {
             .which(Which::LargestMagnitude);
         let symmetric =
             Symmetric(walk.affinity().copied()?.map(|i, j, a| a * inverse[i] * inverse[j]));
-        let eigen = try_truncated_eigen(&symmetric, &options)?;
-        observer.check()?;
+        let eigen = try_truncated_eigen(&symmetric, &options, observer)?;
         let mut weighted = eigen.vectors.clone();
         for (mut row, &r) in weighted.rows_mut().into_iter().zip(&root) {
             row *= r;

@@ -1,7 +1,7 @@
 //! Eigenvectors of the graph of nearest neighbours.
 
 use consilience_core::{Observer, Result, Seed};
-use consilience_num::eigen::{TruncatedOptions, truncated_eigen};
+use consilience_num::eigen::{TruncatedOptions, try_truncated_eigen};
 use consilience_num::near::{SelfTuned, SelfTunedGraph};
 use ndarray::{Array2, ArrayView2, s};
 
@@ -31,12 +31,11 @@ impl Graph {
     ) -> Result<(Self, bool)> {
         let n = x.nrows();
         let mut graph = SelfTuned::new(NEIGHBOURS).graph(x, observer)?;
-        observer.check()?;
         let options = TruncatedOptions::new(k)
             .tolerance(TOLERANCE)
             .max_iterations(60)
             .seed(seed.derive("eigenvectors", 0));
-        let top = truncated_eigen(graph.matrix(), &options);
+        let top = try_truncated_eigen(graph.matrix(), &options, observer)?;
         graph.forget_matrix();
         let kept = top.values.iter().take_while(|&&v| v > LEAST).count();
         let mut z = top.vectors.slice(s![.., ..kept]).as_standard_layout().into_owned();

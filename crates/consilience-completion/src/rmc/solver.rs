@@ -96,7 +96,7 @@ impl Solution {
 pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<Solution> {
     let entries = Entries::of(problem.observed, problem.penalty);
     let n = problem.observed.n_objects();
-    let norm = spectral_norm(entries.matrix(|e| entries.data[e]), 0.1, problem.seed)?;
+    let norm = spectral_norm(entries.matrix(|e| entries.data[e]), 0.1, problem.seed, observer)?;
     let mut best = Solution::nothing(&entries);
     if !(norm > 0.0) {
         best.converged = true;
@@ -127,7 +127,7 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
         };
         if due || last {
             let accuracy = NORM * enough;
-            best.dual = best.dual.max(now.dual(&entries, accuracy, problem.seed)?);
+            best.dual = best.dual.max(now.dual(&entries, accuracy, problem.seed, observer)?);
             best.iterations = iteration;
             now.keep_in(&mut best, &entries);
             let primal = best.nuclear + best.l1;
@@ -223,8 +223,14 @@ impl Iterate {
     }
 
     /// The bound from Y, scaled to spectral norm 1 at most.
-    fn dual(&self, entries: &Entries<'_>, accuracy: f64, seed: Seed) -> Result<f64> {
-        let norm = spectral_norm(entries.matrix(|e| self.y[e]), accuracy, seed)?.max(1.0);
+    fn dual(
+        &self,
+        entries: &Entries<'_>,
+        accuracy: f64,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<f64> {
+        let norm = spectral_norm(entries.matrix(|e| self.y[e]), accuracy, seed, observer)?.max(1.0);
         Ok(entries.sum(|e| entries.data[e] * self.y[e]) / norm)
     }
 
@@ -248,13 +254,13 @@ impl Iterate {
 }
 
 /// Largest magnitude of an eigenvalue, from above by the residual.
-fn spectral_norm(sparse: Csr, tolerance: f64, seed: Seed) -> Result<f64> {
+fn spectral_norm(sparse: Csr, tolerance: f64, seed: Seed, observer: &dyn Observer) -> Result<f64> {
     let options = TruncatedOptions::new(1)
         .tolerance(tolerance)
         .block(4)
         .seed(seed.derive("completion norm", 0))
         .which(Which::LargestMagnitude);
-    let top = try_truncated_eigen(&sparse, &options)?;
+    let top = try_truncated_eigen(&sparse, &options, observer)?;
     Ok(match (top.values.first(), top.residuals.first()) {
         (Some(v), Some(r)) => v.abs() + r,
         _ => 0.0,

@@ -103,7 +103,7 @@ impl EcpcsMc {
         alike *= &scale;
         alike *= &scale.view().insert_axis(Axis(1));
         let count = SpectralCount::new(self.clusters, c)?;
-        let found = leading_eigenpairs(&alike, count.eigenpairs().min(c))?;
+        let found = leading_eigenpairs(&alike, count.eigenpairs().min(c), observer)?;
         observer.check()?;
         let k = count.clusters(&found.values);
         if let Some(joined) = parts.joined(k) {

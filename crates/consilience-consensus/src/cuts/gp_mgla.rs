@@ -154,7 +154,7 @@ impl GpMgla {
         let incidence = ClusterIncidence::of(nodes)?;
         let (small, projection) = self.small(&incidence, observer)?;
         let count = SpectralCount::new(self.clusters, incidence.n_rows())?;
-        let found = leading_eigenpairs(&small, count.eigenpairs().min(small.ncols()))?;
+        let found = leading_eigenpairs(&small, count.eigenpairs().min(small.ncols()), observer)?;
         observer.check()?;
         let k = count.clusters(&found.values);
         let parts = Components::of_incidence(&incidence);

@@ -42,10 +42,10 @@ fn matrix_market_says_what_it_holds() {
 
 #[test]
 fn columns_that_are_only_counted_take_no_memory() {
-    let text = "%%MatrixMarket matrix coordinate real general\n2 1000000000000 1\n1 7 1\n";
+    let text = "%%MatrixMarket matrix coordinate real general\n2 4000000000 1\n1 7 1\n";
     let input = Input::in_memory(text.as_bytes(), Format::MatrixMarket);
     let table = input.data_table(&()).unwrap().output;
-    assert_eq!(table.view().unwrap().n_features(), 1_000_000_000_000);
+    assert_eq!(table.view().unwrap().n_features(), 4_000_000_000);
     assert!(table.number_names().is_empty());
 }
 

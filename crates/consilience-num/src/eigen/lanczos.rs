@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use consilience_core::{Result, Seed, room};
+use consilience_core::{Observer, Result, Seed, room};
 use faer::{Mat, MatRef};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
@@ -93,28 +93,32 @@ const LEAST_TOLERANCE: f64 = 1e-13;
 ///   requirements*, SIAM J. Sci. Comput. 23, 2002, for the orthonormalisation through the Gram
 ///   matrix.
 pub fn truncated_eigen(op: &dyn SymmetricOperator, options: &TruncatedOptions) -> Truncated {
-    try_truncated_eigen(op, options).unwrap_or_else(mats::end)
+    // Who cannot cancel sees no other error than that of memory.
+    try_truncated_eigen(op, options, &()).unwrap_or_else(mats::end)
 }
 
-/// [`truncated_eigen`] that returns an error where the system refuses the memory.
+/// [`truncated_eigen`] that returns an error where the system refuses the memory, and that the
+/// observer may cancel between two products.
 ///
 /// ```
 /// use consilience::num::eigen::{try_truncated_eigen, TruncatedOptions};
 /// use consilience::ndarray::array;
 ///
-/// let top = try_truncated_eigen(&array![[2.0, 1.0], [1.0, 2.0]], &TruncatedOptions::new(1))?;
+/// let top = try_truncated_eigen(&array![[2.0, 1.0], [1.0, 2.0]], &TruncatedOptions::new(1), &())?;
 /// assert!((top.values[0] - 3.0).abs() < 1e-14);
 /// # Ok::<(), consilience::Error>(())
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge).
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge),
+/// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
 ///
 /// # Complexity
 /// As [`truncated_eigen`].
 pub fn try_truncated_eigen(
     op: &dyn SymmetricOperator,
     options: &TruncatedOptions,
+    observer: &dyn Observer,
 ) -> Result<Truncated> {
     let n = op.dim();
     let count = options.count.min(n);
@@ -137,9 +141,9 @@ pub fn try_truncated_eigen(
         || count.saturating_mul(3) >= n
         || plan.stride < count.saturating_add(block.saturating_mul(3))
     {
-        return assembled(op, &plan);
+        return assembled(op, &plan, observer);
     }
-    iterate(op, &plan, options.seed)
+    iterate(op, &plan, options.seed, observer)
 }
 
 /// The options, settled.
@@ -223,7 +227,12 @@ impl Balanced<'_> {
     }
 }
 
-fn iterate(op: &dyn SymmetricOperator, plan: &Plan, seed: Seed) -> Result<Truncated> {
+fn iterate(
+    op: &dyn SymmetricOperator,
+    plan: &Plan,
+    seed: Seed,
+    observer: &dyn Observer,
+) -> Result<Truncated> {
     let (n, b, stride) = (op.dim(), plan.block, plan.stride);
     let mut op = Balanced { op, down: (1.0, 1.0), up: (1.0, 1.0) };
     let mut stream = seed.stream();
@@ -240,6 +249,7 @@ fn iterate(op: &dyn SymmetricOperator, plan: &Plan, seed: Seed) -> Result<Trunca
     let mut local = 0;
     let (mut norm, mut iterations) = (0.0f64, 0);
     loop {
+        observer.check()?;
         op.apply(&next, &mut work, b);
         iterations += 1;
         if iterations == 1 {
@@ -322,11 +332,16 @@ fn restart(
 }
 
 /// Assembles the matrix and decomposes it.
-fn assembled(op: &dyn SymmetricOperator, plan: &Plan) -> Result<Truncated> {
+fn assembled(
+    op: &dyn SymmetricOperator,
+    plan: &Plan,
+    observer: &dyn Observer,
+) -> Result<Truncated> {
     let n = op.dim();
     let mut op = Balanced { op, down: (1.0, 1.0), up: (1.0, 1.0) };
     let mut a = room::zeros(n.saturating_mul(n))?;
     for first in (0..n).step_by(ASSEMBLY) {
+        observer.check()?;
         let b = ASSEMBLY.min(n - first);
         let mut x = room::zeros(n * b)?;
         let mut y = room::zeros(n * b)?;
