@@ -19,6 +19,9 @@ use crate::paths::{Job, bits, cloud, distinct, number, of_labels};
 const TABLE: usize = 270;
 /// Objects of what grows with them alone.
 const LONG: usize = 8_000;
+/// Columns or rows of sparse features, a number of each of which is a large request.
+const WIDE: usize = 70_000;
+const ROWS: usize = 35_000;
 
 pub(crate) fn microclusters() -> Job {
     let ensemble = distinct(70_000, 5);
@@ -53,9 +56,8 @@ fn method(name: &'static str, ensemble: Ensemble) -> Job {
     })
 }
 
-/// Few sparse rows of so many columns that a number of each is a large request.
-fn wide_rows() -> consilience::sprs::CsMat<f64> {
-    let (n, d) = (60, 70_000);
+/// Sparse rows.
+fn sparse_rows(n: usize, d: usize) -> consilience::sprs::CsMat<f64> {
     let mut dice = Seed(5).stream();
     let mut matrix = consilience::sprs::TriMat::new((n, d));
     for i in 0..n {
@@ -65,16 +67,23 @@ fn wide_rows() -> consilience::sprs::CsMat<f64> {
     matrix.to_csr()
 }
 
+/// Members over many sparse rows.
+pub(crate) fn many_rows(clusterer: impl BaseClusterer + 'static) -> Job {
+    let generator = Generator::new(clusterer).members(2).clusters(3..=4);
+    let (generator, x) = (generator.seed(Seed(1)), sparse_rows(ROWS, 200));
+    Box::new(move || Ok(of_labels(generator.generate(&x)?.members())))
+}
+
 /// Members that see all columns of wide rows, or a share of them.
 pub(crate) fn wide(clusterer: impl BaseClusterer + 'static, share: f64) -> Job {
     let generator = Generator::new(clusterer).members(2).clusters(3..=4).feature_fraction(share);
-    let (generator, x) = (generator.seed(Seed(1)), wide_rows());
+    let (generator, x) = (generator.seed(Seed(1)), sparse_rows(60, WIDE));
     Box::new(move || Ok(of_labels(generator.generate(&x)?.members())))
 }
 
 /// Wide rows by three known sets, which are united where fewer clusters are asked for.
 pub(crate) fn wide_nnc(clusters: usize) -> Job {
-    let x = wide_rows();
+    let x = sparse_rows(60, WIDE);
     let mut links = Constraints::new(x.rows()).unwrap();
     (0..3).for_each(|i| links.add(i, i + 4, Link::Must).unwrap());
     let side = SideInformation::from_constraints(&links);

@@ -64,6 +64,13 @@ pub(crate) const PATHS: &[Path] = &[
     path("U-SENC", 0, |_| methods::long("usenc")),
     path("U-SPEC", 0, |_| methods::u_spec()),
     path("k-means members", 0, |_| methods::k_means()),
+    path("sparse rows, k-means", 0, |_| methods::many_rows(KMeans::new())),
+    path("sparse rows, spherical k-means", 0, |_| methods::many_rows(SphericalKMeans::new())),
+    path("sparse rows, mini-batches", 0, |_| methods::many_rows(MiniBatchKMeans::new())),
+    path("sparse rows, kernel k-means", 0, |_| {
+        methods::many_rows(KernelKMeans::new().landmarks(40))
+    }),
+    path("sparse rows, U-SPEC", 0, |_| methods::many_rows(USpec::new().representatives(40))),
     path("wide rows, k-means", 0, |_| methods::wide(KMeans::new(), 1.0)),
     path("wide rows, spherical k-means", 0, |_| methods::wide(SphericalKMeans::new(), 1.0)),
     path("wide rows, mini-batches", 0, |_| methods::wide(MiniBatchKMeans::new(), 1.0)),

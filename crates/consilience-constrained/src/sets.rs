@@ -132,7 +132,7 @@ impl FarthestMember {
         closest: &mut [f64],
         labels: &mut [u32],
     ) -> Result<()> {
-        let rows = ScaledRows::new(x)?.scaled_by(self.scale);
+        let rows = ScaledRows::new(x)?.scaled_by(self.scale)?;
         if !rows.squares_are_finite() {
             return Err(Error::invalid("features far larger than those at the fit"));
         }

@@ -117,7 +117,7 @@ fn run<F: Float>(
     options: &KMeansOptions,
     observer: &dyn Observer,
 ) -> Result<Fit<KMeansClusters>> {
-    let rows = ScaledRows::new(x)?.unit_length();
+    let rows = ScaledRows::new(x)?.unit_length()?;
     finished(&fit(&rows, None, options, observer)?, clusters)
 }
 

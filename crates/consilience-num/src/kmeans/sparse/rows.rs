@@ -1,4 +1,6 @@
-use consilience_core::{Result, SparseRows};
+#[cfg(doc)]
+use consilience_core::ErrorKind;
+use consilience_core::{Result, SparseRows, room};
 use rayon::prelude::*;
 
 use crate::Float;
@@ -33,25 +35,28 @@ impl<'a, F: Float> ScaledRows<'a, F> {
         let largest = rows.each(|i| {
             let (_, values) = rows.rows.row(i);
             values.iter().fold(0.0, |most: f64, v| most.max(v.to_f64().abs()))
-        });
+        })?;
         rows.scales = Scales::Common(unit(largest.into_iter().fold(0.0, f64::max)));
-        rows.squares = rows.lengths();
+        rows.squares = rows.lengths()?;
         Ok(rows)
     }
 
     /// The rows at unit length; those without entries stay as they are. Default the rows as they
     /// are given.
-    pub fn unit_length(mut self) -> Self {
-        let lengths: Vec<f64> = self.each(|i| {
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] where there is no memory for a number of each row.
+    pub fn unit_length(mut self) -> Result<Self> {
+        let lengths = self.each(|i| {
             let (_, values) = self.rows.row(i);
             let largest = values.iter().fold(0.0f64, |most, v| most.max(v.to_f64().abs()));
             let (unit, first) = (unit(largest), |v: &F| v.to_f64());
             let length = values.iter().map(|v| (first(v) * unit).powi(2)).sum::<f64>().sqrt();
             if length > 0.0 { unit / length } else { 0.0 }
-        });
+        })?;
         self.scales = Scales::Unit(lengths);
-        self.squares = self.lengths();
-        self
+        self.squares = self.lengths()?;
+        Ok(self)
     }
 
     /// Number of rows.
@@ -66,10 +71,13 @@ impl<'a, F: Float> ScaledRows<'a, F> {
 
     /// The rows times a number, as others were scaled. Default: what keeps squares in range;
     /// above 0.
-    pub fn scaled_by(mut self, scale: f64) -> Self {
+    ///
+    /// # Errors
+    /// As [`unit_length`](ScaledRows::unit_length).
+    pub fn scaled_by(mut self, scale: f64) -> Result<Self> {
         self.scales = Scales::Common(scale);
-        self.squares = self.lengths();
-        self
+        self.squares = self.lengths()?;
+        Ok(self)
     }
 
     /// Whether the scale keeps all squares in range.
@@ -136,13 +144,16 @@ impl<'a, F: Float> ScaledRows<'a, F> {
     }
 
     /// Squared lengths of all rows, scaled.
-    fn lengths(&self) -> Vec<f64> {
+    fn lengths(&self) -> Result<Vec<f64>> {
         self.each(|i| self.row(i).fold(0.0, |sum, (_, v)| v.mul_add(v, sum)))
     }
 
     /// One number for each row.
-    fn each(&self, of: impl Fn(usize) -> f64 + Sync + Send) -> Vec<f64> {
-        (0..self.n_rows()).into_par_iter().with_min_len(1 << 10).map(of).collect()
+    fn each(&self, of: impl Fn(usize) -> f64 + Sync + Send) -> Result<Vec<f64>> {
+        let mut all = room::zeros(self.n_rows())?;
+        let places = all.par_iter_mut().with_min_len(1 << 10).enumerate();
+        places.for_each(|(i, place)| *place = of(i));
+        Ok(all)
     }
 }
 

@@ -88,7 +88,7 @@ fn equal_bits_at_any_number_of_threads() {
     let run = |threads: usize, parallel: bool| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let rows = ScaledRows::new(matrix.view()).unwrap().unit_length();
+            let rows = ScaledRows::new(matrix.view()).unwrap().unit_length().unwrap();
             let options = KMeansOptions::new(7).restarts(2).parallel(parallel);
             fit(&rows, None, &options, &()).unwrap()
         })
@@ -148,7 +148,7 @@ fn rows_of_unit_length_are_clustered_by_direction() {
         if j == i % 2 { length } else { 0.01 * length * ((i + j) % 3) as f64 }
     });
     let matrix = sparse(&x);
-    let rows = ScaledRows::new(matrix.view()).unwrap().unit_length();
+    let rows = ScaledRows::new(matrix.view()).unwrap().unit_length().unwrap();
     let found = fit(&rows, None, &KMeansOptions::new(2).restarts(3), &()).unwrap();
     assert!((0..40).all(|i| found.assignment[i] == found.assignment[i % 2]));
     for centre in found.centres.rows() {
