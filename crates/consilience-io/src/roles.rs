@@ -83,7 +83,7 @@ impl Wanted {
         let named = |wanted: &String| wanted.trim().parse::<usize>().is_err();
         if !self.columns.is_empty() && self.columns.iter().all(named) {
             roles.fill(Role::Skip);
-            roles[0] = Role::Maybe;
+            roles.iter_mut().take(1).for_each(|first| *first = Role::Maybe);
             for column in &self.columns {
                 roles[position(names, column)?] = Role::Value;
             }
@@ -116,7 +116,7 @@ impl Wanted {
             }
             roles[at] = Role::Category;
         }
-        let free = roles[0] == Role::Value;
+        let free = roles.first() == Some(&Role::Value);
         match self.id_column(names, notes)? {
             Some(id) if roles[id] == Role::Value => roles[id] = Role::Id,
             Some(id) if self.id.is_some() => {
@@ -166,6 +166,15 @@ mod tests {
 
     fn names(names: &[&str]) -> Vec<String> {
         names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_table_may_have_no_columns() {
+        let wanted = Wanted { columns: vec!["a".into()], ..Wanted::default() };
+        assert!(wanted.roles(&[], &mut Vec::new()).is_err());
+        assert!(Wanted::default().roles(&[], &mut Vec::new()).unwrap().is_empty());
+        let error = Wanted::default().feature_roles(&[], &mut Vec::new()).unwrap_err();
+        assert_eq!(error.message(), "no column of features is left; expected one at least");
     }
 
     #[test]

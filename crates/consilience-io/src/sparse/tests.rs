@@ -52,6 +52,9 @@ fn columns_that_are_only_counted_take_no_memory() {
 #[test]
 fn damaged_matrix_market_is_told_by_line() {
     let coordinate = "%%MatrixMarket matrix coordinate real general\n";
+    let (_, empty) =
+        error(b"%%MatrixMarket matrix array real general\n2 0\n", Format::MatrixMarket);
+    assert_eq!(empty, "no column of features is left; expected one at least");
     for (text, says) in [
         ("1 2 3\n".to_owned(), "no Matrix Market"),
         ("%%MatrixMarket matrix coordinate complex general\n1 1 0\n".into(), "field"),
