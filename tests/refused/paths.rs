@@ -70,7 +70,7 @@ pub(crate) const PATHS: &[Path] = &[
     path("sparse rows, kernel k-means", 0, |_| {
         methods::many_rows(KernelKMeans::new().landmarks(40))
     }),
-    path("sparse rows, U-SPEC", 0, |_| methods::many_rows(USpec::new().representatives(40))),
+    path("sparse rows, U-SPEC", 0, |_| methods::many_rows(USpec::new().representatives(20))),
     path("wide rows, k-means", 0, |_| methods::wide(KMeans::new(), 1.0)),
     path("wide rows, spherical k-means", 0, |_| methods::wide(SphericalKMeans::new(), 1.0)),
     path("wide rows, mini-batches", 0, |_| methods::wide(MiniBatchKMeans::new(), 1.0)),

@@ -171,11 +171,8 @@ impl ConstrainedClusterer for Ccskl {
         self.budget.check_table("eigenvectors", n, count, 8 * 6)?;
         self.budget.check_table("neighbours", n, self.neighbours.min(n), 32)?;
         let mut watch = Watch::new(observer, "ccskl", self.restarts + 2);
-        let neighbours = SelfTuned::new(self.neighbours)
-            .rank(SCALE)
-            .least_scale(LEAST_SCALE)
-            .with_itself(true)
-            .one_sided(0.5);
+        let neighbours = SelfTuned::new(self.neighbours).rank(SCALE).least_scale(LEAST_SCALE);
+        let neighbours = neighbours.with_itself(true).one_sided(0.5);
         let graph = report.stage("neighbours", || neighbours.graph(x, observer))?;
         watch.step(0)?;
         let options = TruncatedOptions::new(count).tolerance(1e-6).seed(self.seed);

@@ -111,7 +111,7 @@ impl BaseClusterer for KernelKMeans {
                 let distinct = Distinct::new(unit_table(&features.dense()?));
                 let x = distinct.rows.view();
                 self.run(&run, distinct.len(), &distinct.kind, &distinct.weights, |marks| {
-                    Ok(nystroem(x, marks, multiple * median_square(x, seed)))
+                    nystroem(x, marks, multiple * median_square(x, seed)?)
                 })
             }
         }
@@ -127,7 +127,7 @@ struct Run<'a> {
 
 impl KernelKMeans {
     fn run_sparse<F: Float>(&self, x: SparseRows<'_, F>, run: &Run<'_>) -> Result<Fit<Partition>> {
-        let kinds = Kinds::new(x);
+        let kinds = Kinds::new(x)?;
         let own;
         let x = if kinds.first.len() == x.n_rows() {
             x
@@ -141,7 +141,7 @@ impl KernelKMeans {
             sparse_kernel::nystroem(
                 &rows,
                 marks,
-                self.width * sparse_kernel::median_square(&rows, run.seed),
+                self.width * sparse_kernel::median_square(&rows, run.seed)?,
             )
         })
     }

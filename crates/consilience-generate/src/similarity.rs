@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use consilience_core::{Observer, Result, Seed};
+use consilience_core::{Observer, Result, Seed, room};
 use consilience_num::Float;
-use consilience_num::eigen::symmetric_eigen;
+use consilience_num::eigen::try_symmetric_eigen;
 use consilience_num::kmeans::{KMeansOptions, fit};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
@@ -23,13 +23,13 @@ pub(crate) fn square(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
 }
 
 /// Median squared distance of distinct rows in a sample; 1 where there are no two.
-pub(crate) fn median_square(x: ArrayView2<'_, f64>, seed: Seed) -> f64 {
+pub(crate) fn median_square(x: ArrayView2<'_, f64>, seed: Seed) -> Result<f64> {
     let rows = seed.derive("bandwidth", 0).stream().sample(x.nrows(), SAMPLE);
-    let mut squares = Vec::with_capacity(rows.len() * rows.len() / 2);
+    let mut squares = room::with_capacity(rows.len() * rows.len() / 2)?;
     for (p, &i) in rows.iter().enumerate() {
         squares.extend(rows[..p].iter().map(|&j| square(x.row(i), x.row(j))).filter(|&s| s > 0.0));
     }
-    median(squares)
+    Ok(median(squares))
 }
 
 /// The median; 1 of nothing.
@@ -47,7 +47,7 @@ pub(crate) fn nystroem(
     x: ArrayView2<'_, f64>,
     landmarks: &[usize],
     width: f64,
-) -> Option<Array2<f64>> {
+) -> Result<Option<Array2<f64>>> {
     let marks = x.select(Axis(0), landmarks);
     let p = marks.nrows();
     let kernel = |a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>| (-square(a, b) / width).exp();
@@ -62,8 +62,8 @@ pub(crate) fn nystroem_of(
     n: usize,
     gram: &Array2<f64>,
     near: impl Fn(Range<usize>) -> Array2<f64> + Sync,
-) -> Option<Array2<f64>> {
-    let eigen = symmetric_eigen(gram.view())?;
+) -> Result<Option<Array2<f64>>> {
+    let Some(eigen) = try_symmetric_eigen(gram.view())? else { return Ok(None) };
     // Directions below this carry rounding only.
     let floor = eigen.values.first().copied().unwrap_or(0.0) * 1e-10;
     let rank = eigen.values.iter().take_while(|&&v| v > floor).count().max(1);
@@ -71,14 +71,14 @@ pub(crate) fn nystroem_of(
     for (mut column, value) in root.columns_mut().into_iter().zip(&eigen.values) {
         column /= value.sqrt();
     }
-    let mut out = vec![0.0; n * rank];
+    let mut out = room::zeros(n * rank)?;
     out.par_chunks_mut(CHUNK * rank).enumerate().for_each(|(c, out)| {
         let near = near(c * CHUNK..c * CHUNK + out.len() / rank);
         for (o, &v) in out.iter_mut().zip(near.dot(&root).iter()) {
             *o = v;
         }
     });
-    Array2::from_shape_vec((n, rank), out).ok()
+    Ok(Array2::from_shape_vec((n, rank), out).ok())
 }
 
 /// `count` rows that stand for the others, or as many as there are: centres of a short k-means on

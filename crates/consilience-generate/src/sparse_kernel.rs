@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use consilience_core::{Observer, Result, Seed, SparseRows};
+use consilience_core::{Observer, Result, Seed, SparseRows, room};
 use consilience_num::Float;
 use consilience_num::kmeans::KMeansOptions;
 use consilience_num::kmeans::sparse::{Centres, ScaledRows, fit};
@@ -22,19 +22,19 @@ pub(crate) struct Kinds {
 }
 
 impl Kinds {
-    pub(crate) fn new<F: Float>(x: SparseRows<'_, F>) -> Self {
+    pub(crate) fn new<F: Float>(x: SparseRows<'_, F>) -> Result<Self> {
         // There are never more kinds than rows.
-        Self::at_most(x, x.n_rows()).unwrap_or(Kinds {
-            kind: Vec::new(),
-            first: Vec::new(),
-            weights: Vec::new(),
-        })
+        Ok(Self::at_most(x, x.n_rows())?.unwrap_or_else(Self::none))
+    }
+
+    fn none() -> Self {
+        Kinds { kind: Vec::new(), first: Vec::new(), weights: Vec::new() }
     }
 
     /// `None` as soon as there are more kinds.
-    pub(crate) fn at_most<F: Float>(x: SparseRows<'_, F>, most: usize) -> Option<Self> {
+    pub(crate) fn at_most<F: Float>(x: SparseRows<'_, F>, most: usize) -> Result<Option<Self>> {
         let mut seen: HashMap<Vec<u64>, u32> = HashMap::new();
-        let mut found = Kinds { kind: Vec::new(), first: Vec::new(), weights: Vec::new() };
+        let mut found = Self::none();
         let mut key = Vec::new();
         for i in 0..x.n_rows() {
             let (columns, values) = x.row(i);
@@ -45,31 +45,32 @@ impl Kinds {
             }
             let kind = match seen.get(&key) {
                 Some(&kind) => kind,
-                None if seen.len() == most => return None,
+                None if seen.len() == most => return Ok(None),
                 None => {
                     let kind = seen.len() as u32;
+                    seen.try_reserve(1).map_err(|_| room::no_room::<Vec<u64>>(seen.len() + 1))?;
                     seen.insert(key.clone(), kind);
-                    found.first.push(i);
-                    found.weights.push(0.0);
+                    room::push(&mut found.first, i)?;
+                    room::push(&mut found.weights, 0.0)?;
                     kind
                 }
             };
-            found.kind.push(kind);
+            room::push(&mut found.kind, kind)?;
             found.weights[kind as usize] += 1.0;
         }
-        Some(found)
+        Ok(Some(found))
     }
 }
 
 /// Median squared distance of distinct rows in a sample, in the scale of the rows; 1 where there
 /// are no two.
-pub(crate) fn median_square<F: Float>(rows: &ScaledRows<'_, F>, seed: Seed) -> f64 {
+pub(crate) fn median_square<F: Float>(rows: &ScaledRows<'_, F>, seed: Seed) -> Result<f64> {
     let sample = seed.derive("bandwidth", 0).stream().sample(rows.n_rows(), SAMPLE);
-    let mut squares = Vec::with_capacity(sample.len() * sample.len() / 2);
+    let mut squares = room::with_capacity(sample.len() * sample.len() / 2)?;
     for (p, &i) in sample.iter().enumerate() {
         squares.extend(sample[..p].iter().map(|&j| rows.distance(i, j)).filter(|&s| s > 0.0));
     }
-    median(squares)
+    Ok(median(squares))
 }
 
 /// As [`similarity::nystroem`](crate::similarity::nystroem).
@@ -82,13 +83,13 @@ pub(crate) fn nystroem<F: Float>(
     let kernel = |square: f64| (-square / width).exp();
     let gram =
         Array2::from_shape_fn((p, p), |(i, j)| kernel(rows.distance(landmarks[i], landmarks[j])));
-    Ok(nystroem_of(rows.n_rows(), &gram, |range: Range<usize>| {
+    nystroem_of(rows.n_rows(), &gram, |range: Range<usize>| {
         let mut near = Array2::zeros((range.len(), p));
         if let Some(near) = near.as_slice_mut() {
             marks.squared_distances(rows, range, near);
         }
         near.mapv_into(kernel)
-    }))
+    })
 }
 
 /// As [`similarity::landmarks`](crate::similarity::landmarks).

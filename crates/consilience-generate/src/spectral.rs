@@ -276,6 +276,8 @@ impl BaseClusterer for Spectral {
 
 #[cfg(test)]
 mod tests {
+    use consilience_num::eigen::symmetric_eigen;
+
     use super::*;
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use consilience_core::{Observer, Result};
+use consilience_core::{Observer, Result, room};
 use consilience_num::Float;
 use consilience_num::kmeans::RowSource;
 use consilience_num::near::NearRows;
@@ -57,8 +57,8 @@ impl Links {
         observer: &dyn Observer,
         search: impl Fn(Range<usize>, &mut Vec<(u32, F)>) + Sync,
     ) -> Result<Self> {
-        let mut index = vec![0u16; n * near];
-        let mut square = vec![0f32; n * near];
+        let mut index: Vec<u16> = room::zeros(n * near)?;
+        let mut square: Vec<f32> = room::zeros(n * near)?;
         let windows = index.chunks_mut(WINDOW * near).zip(square.chunks_mut(WINDOW * near));
         for (w, (index, square)) in windows.enumerate() {
             observer.check()?;

@@ -259,8 +259,8 @@ impl BaseClusterer for USpec {
         }
         observer.check()?;
         let kinds = match features {
-            Features::Sparse32(x) => Kinds::at_most(x, clusters).map(|found| found.kind),
-            Features::Sparse64(x) => Kinds::at_most(x, clusters).map(|found| found.kind),
+            Features::Sparse32(x) => Kinds::at_most(x, clusters)?.map(|found| found.kind),
+            Features::Sparse64(x) => Kinds::at_most(x, clusters)?.map(|found| found.kind),
             _ => with_rows!(features.dense()?, |x| few_kinds(x, clusters)),
         };
         if let Some(kinds) = kinds {

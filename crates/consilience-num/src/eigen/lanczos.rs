@@ -137,13 +137,14 @@ pub fn try_truncated_eigen(
     let block =
         if options.block == 0 { automatic } else { options.block.min(automatic.max(n / 12)) };
     let plan = Plan::new(n, count, block, options);
+    let op = Balanced { op, observer, down: (1.0, 1.0), up: (1.0, 1.0) };
     if n <= DENSE
         || count.saturating_mul(3) >= n
         || plan.stride < count.saturating_add(block.saturating_mul(3))
     {
-        return assembled(op, &plan, observer);
+        return assembled(op, &plan);
     }
-    iterate(op, &plan, options.seed, observer)
+    iterate(op, &plan, options.seed)
 }
 
 /// The options, settled.
@@ -198,12 +199,15 @@ impl Plan {
 /// overflow.
 struct Balanced<'a> {
     op: &'a dyn SymmetricOperator,
+    /// May cancel before each product.
+    observer: &'a dyn Observer,
     down: (f64, f64),
     up: (f64, f64),
 }
 
 impl Balanced<'_> {
-    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) -> Result<()> {
+        self.observer.check()?;
         let n = self.op.dim();
         if let (Ok(x), Ok(y)) =
             (ArrayView2::from_shape((n, b), x), ArrayViewMut2::from_shape((n, b), &mut *y))
@@ -213,6 +217,7 @@ impl Balanced<'_> {
         if self.down.0 != 1.0 {
             y.iter_mut().for_each(|y| *y *= self.down.0 * self.down.1);
         }
+        Ok(())
     }
 
     /// Chooses the factor from a first product.
@@ -227,14 +232,8 @@ impl Balanced<'_> {
     }
 }
 
-fn iterate(
-    op: &dyn SymmetricOperator,
-    plan: &Plan,
-    seed: Seed,
-    observer: &dyn Observer,
-) -> Result<Truncated> {
-    let (n, b, stride) = (op.dim(), plan.block, plan.stride);
-    let mut op = Balanced { op, down: (1.0, 1.0), up: (1.0, 1.0) };
+fn iterate(mut op: Balanced<'_>, plan: &Plan, seed: Seed) -> Result<Truncated> {
+    let (n, b, stride) = (op.op.dim(), plan.block, plan.stride);
     let mut stream = seed.stream();
     let mut basis = Basis::new(n, stride)?;
     let mut next = room::zeros(n * b)?;
@@ -249,8 +248,7 @@ fn iterate(
     let mut local = 0;
     let (mut norm, mut iterations) = (0.0f64, 0);
     loop {
-        observer.check()?;
-        op.apply(&next, &mut work, b);
+        op.apply(&next, &mut work, b)?;
         iterations += 1;
         if iterations == 1 {
             op.settle(&mut work);
@@ -332,21 +330,15 @@ fn restart(
 }
 
 /// Assembles the matrix and decomposes it.
-fn assembled(
-    op: &dyn SymmetricOperator,
-    plan: &Plan,
-    observer: &dyn Observer,
-) -> Result<Truncated> {
-    let n = op.dim();
-    let mut op = Balanced { op, down: (1.0, 1.0), up: (1.0, 1.0) };
+fn assembled(mut op: Balanced<'_>, plan: &Plan) -> Result<Truncated> {
+    let n = op.op.dim();
     let mut a = room::zeros(n.saturating_mul(n))?;
     for first in (0..n).step_by(ASSEMBLY) {
-        observer.check()?;
         let b = ASSEMBLY.min(n - first);
         let mut x = room::zeros(n * b)?;
         let mut y = room::zeros(n * b)?;
         (0..b).for_each(|j| x[(first + j) * b + j] = 1.0);
-        op.apply(&x, &mut y, b);
+        op.apply(&x, &mut y, b)?;
         tall::copy_columns(&mut a, n, first, &y, b);
     }
     op.settle(&mut a);
@@ -386,7 +378,7 @@ fn checked(
     let nothing = Columns::new(&[], 1, 0, 0);
     tall::subtract_and_rotate(&mut vectors, nothing, Mat::zeros(0, b).as_ref(), polish.as_ref());
     let mut product = room::zeros(n * b)?;
-    op.apply(&vectors, &mut product, b);
+    op.apply(&vectors, &mut product, b)?;
     let residuals = tall::shifted_norms(&product, &vectors, &values);
     let up = op.up;
     let converged = residuals.iter().all(|&r| r <= plan.tolerance * norm);
