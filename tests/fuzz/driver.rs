@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::thread::{Thread, park_timeout, scope};
 use std::time::{Duration, Instant};
 
 use consilience::{Error, Seed, Stream};
@@ -50,6 +52,59 @@ fn length(usual: usize) -> Length {
 /// Inputs between two looks at the clock.
 const BATCH: usize = 256;
 
+/// How long one input may take: a test that hangs would say nothing.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// Which input each thread reads, and since when.
+struct Watch {
+    start: Instant,
+    /// Number of the input, and one more than the milliseconds of the clock; 0 between inputs.
+    threads: Vec<(AtomicU64, AtomicU64)>,
+    done: AtomicBool,
+}
+
+impl Watch {
+    fn new() -> Self {
+        let threads = (0..rayon::current_num_threads()).map(|_| Default::default()).collect();
+        Watch { start: Instant::now(), threads, done: AtomicBool::new(false) }
+    }
+
+    fn reading<T>(&self, input: usize, read: impl FnOnce() -> T) -> T {
+        let thread = rayon::current_thread_index().and_then(|t| self.threads.get(t));
+        let Some((number, since)) = thread else { return read() };
+        number.store(input as u64, SeqCst);
+        since.store(1 + self.start.elapsed().as_millis() as u64, SeqCst);
+        let found = read();
+        since.store(0, SeqCst);
+        found
+    }
+
+    /// Ends the process where an input takes too long.
+    fn guard(&self, name: &str) {
+        while !self.done.load(SeqCst) {
+            park_timeout(Duration::from_secs(1));
+            for (number, since) in &self.threads {
+                let since = Duration::from_millis(since.load(SeqCst));
+                if !since.is_zero() && self.start.elapsed() > since + LONGEST {
+                    let number = number.load(SeqCst);
+                    eprintln!("{name}, input {number}: no end after {LONGEST:?}");
+                    std::process::abort();
+                }
+            }
+        }
+    }
+}
+
+/// Ends the guard, also where an input panics.
+struct Guarded<'a>(&'a Watch, Thread);
+
+impl Drop for Guarded<'_> {
+    fn drop(&mut self) {
+        self.0.done.store(true, SeqCst);
+        self.1.unpark();
+    }
+}
+
 impl<'a> Target<'a> {
     pub(crate) fn new(
         name: &'a str,
@@ -74,6 +129,17 @@ impl<'a> Target<'a> {
             let _ = self.verdict(bytes, &format!("corpus file {at}"));
         }
         let pool: Vec<Vec<u8>> = self.valid.iter().chain(&files).cloned().collect();
+        let watch = Watch::new();
+        let (done, accepted) = scope(|threads| {
+            let guard = threads.spawn(|| watch.guard(self.name));
+            let _guarded = Guarded(&watch, guard.thread().clone());
+            self.attack_damaged(&pool, usual, &watch)
+        });
+        println!("{}: {} files, {done} inputs, {accepted} accepted", self.name, files.len());
+    }
+
+    /// Reads damaged copies, and says how many and how many of them were accepted.
+    fn attack_damaged(&self, pool: &[Vec<u8>], usual: usize, watch: &Watch) -> (usize, usize) {
         let (mut done, mut accepted, start) = (0, 0, Instant::now());
         loop {
             let batch = match length(usual) {
@@ -82,15 +148,15 @@ impl<'a> Target<'a> {
                 Length::Time(_) => 0,
             };
             if batch == 0 {
-                break;
+                return (done, accepted);
             }
-            accepted += (done..done + batch)
-                .into_par_iter()
-                .filter(|&i| self.verdict(&self.input(&pool, i), &format!("input {i}")).is_ok())
-                .count();
+            let accepts = |i: usize| {
+                let input = self.input(pool, i);
+                watch.reading(i, || self.verdict(&input, &format!("input {i}"))).is_ok()
+            };
+            accepted += (done..done + batch).into_par_iter().filter(|&i| accepts(i)).count();
             done += batch;
         }
-        println!("{}: {} files, {done} inputs, {accepted} accepted", self.name, files.len());
     }
 
     fn input(&self, pool: &[Vec<u8>], i: usize) -> Vec<u8> {

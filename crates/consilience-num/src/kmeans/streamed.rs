@@ -4,7 +4,7 @@ use std::ops::Range;
 
 #[cfg(doc)]
 use consilience_core::ErrorKind;
-use consilience_core::{Observer, Result, ensure};
+use consilience_core::{Observer, Result, ensure, room};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
@@ -69,7 +69,7 @@ pub fn fit_source(
     let most = most.max(options.clusters).max(1);
     if n <= most || d == 0 {
         return fit(
-            written(source, std::slice::from_ref(&(0..n)), options.parallel).view(),
+            written(source, std::slice::from_ref(&(0..n)), options.parallel)?.view(),
             None,
             options,
             observer,
@@ -130,10 +130,10 @@ pub fn fit_drawn(
     for &i in drawn {
         ensure!(i < n, shape("row {i} is drawn from a source of {n} rows"));
     }
-    let drawn: Vec<Range<usize>> = drawn.iter().map(|&i| i..i + 1).collect();
-    let sample = written(source, &drawn, options.parallel);
+    let drawn = room::collected(drawn.iter().map(|&i| i..i + 1))?;
+    let sample = written(source, &drawn, options.parallel)?;
     let mut found = fit(sample.view(), None, options, observer)?;
-    let mut labels = vec![0u32; n];
+    let mut labels = room::zeros(n)?;
     let one = |b: usize, labels: &mut [u32], buffer: &mut Vec<f32>| {
         buffer.resize(labels.len() * d, 0.0);
         source.write(b * BLOCK..b * BLOCK + labels.len(), buffer);
@@ -155,12 +155,12 @@ pub fn fit_drawn(
 }
 
 /// The rows of some ranges, one after the other.
-fn written(source: &dyn RowSource, ranges: &[Range<usize>], parallel: bool) -> Array2<f32> {
+fn written(source: &dyn RowSource, ranges: &[Range<usize>], parallel: bool) -> Result<Array2<f32>> {
     let d = source.n_columns();
     let n = ranges.iter().map(Range::len).sum();
-    let mut out = Array2::zeros((n, d));
+    let mut out = room::table(n, d)?;
     let Some(flat) = out.as_slice_mut().filter(|_| d > 0) else {
-        return out;
+        return Ok(out);
     };
     match ranges {
         [all] if parallel => flat.par_chunks_mut(BLOCK * d).enumerate().for_each(|(b, out)| {
@@ -176,5 +176,5 @@ fn written(source: &dyn RowSource, ranges: &[Range<usize>], parallel: bool) -> A
             }
         }
     }
-    out
+    Ok(out)
 }

@@ -2,6 +2,9 @@ use consilience_core::{Error, Result, ensure};
 
 use super::loss::PairLoss;
 
+/// More would take hours where rounding keeps the gap from closing.
+const MOST_ITERATIONS: usize = 100_000;
+
 /// The weights that solve the problem of a batch, to a certified gap.
 ///
 /// Use it for the papers' problem itself, without step sizes. It can only give whole members more
@@ -84,12 +87,16 @@ impl ExactUpdate {
         /// thousandth per link where that is more. Default 1e-6; at least 0.
         pub fn gap(mut self, gap: f64) { self.gap = gap }
 
-        /// Most iterations of one update. Default 1,000; any number, and 0 leaves the weights.
+        /// Most iterations of one update. Default 1,000; at most 100,000, and 0 leaves the weights.
         pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
     }
 
     pub(super) fn check(&self) -> Result<()> {
         ensure!(self.gap >= 0.0, invalid("gap {}; expected >= 0", self.gap));
+        ensure!(
+            self.max_iterations <= MOST_ITERATIONS,
+            invalid("{} iterations; expected 0..={MOST_ITERATIONS}", self.max_iterations)
+        );
         match self.lambda {
             Some(l) if !(0.0..=1e100).contains(&l) => {
                 Err(Error::invalid(format!("regularization {l}; expected 0 to 1e100")))

@@ -195,6 +195,8 @@ fn parameters_out_of_range_are_refused() {
             ErrorKind::InvalidParameter
         );
     }
+    let endless = ExactUpdate::default().gap(0.0).max_iterations(usize::MAX);
+    assert_eq!(kind(updater.set_rule(endless)), ErrorKind::InvalidParameter);
     for lambda in [-1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(
             kind(updater.set_rule(ExactUpdate::default().regularization(lambda))),
