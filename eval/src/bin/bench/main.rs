@@ -7,8 +7,8 @@
 //! `-- rules FOLDER` computes what can be known without labels, writes `evidence.jsonl` (a line for
 //! each ensemble and method) and prints how well the methods do, and rules that choose among them.
 //! `-- numbers FOLDER` prints how far the recommended number of clusters is from that of classes;
-//! it draws the ensembles that are missing, but runs no method. `-- thresholds FOLDER` does the same
-//! for rules that choose the confidence of EC-CMS.
+//! it draws the ensembles that are missing, but runs no method.
+//! `-- thresholds FOLDER` does the same for rules that choose the confidence of EC-CMS.
 
 #[path = "../../../../tests/reference/mod.rs"]
 mod reference;
