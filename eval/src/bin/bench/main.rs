@@ -8,6 +8,7 @@
 //! each ensemble and method) and prints how well the methods do, and rules that choose among them.
 //! `-- numbers FOLDER` prints how far the recommended number of clusters is from that of classes;
 //! it draws the ensembles that are missing, but runs no method.
+//! `-- thresholds FOLDER` does the same for rules that choose the confidence of EC-CMS.
 
 #[path = "../../../../tests/reference/mod.rs"]
 mod reference;
@@ -16,6 +17,7 @@ mod groups;
 mod numbers;
 mod rules;
 mod runs;
+mod thresholds;
 mod worlds;
 
 use std::path::Path;
@@ -46,6 +48,10 @@ fn main() -> Result<(), Any> {
             make(Path::new(folder), false)?;
             numbers::table(Path::new(folder))
         }
-        _ => Err("expected: make FOLDER, rules FOLDER or numbers FOLDER".into()),
+        ["thresholds", folder] => {
+            make(Path::new(folder), false)?;
+            thresholds::table(Path::new(folder))
+        }
+        _ => Err("expected: make, rules, numbers or thresholds, and FOLDER".into()),
     }
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::Any;
 use crate::groups::{Case, Group};
 
-type Method = Box<dyn ConsensusFunction<Output = Partition>>;
+pub(crate) type Method = Box<dyn ConsensusFunction<Output = Partition>>;
 
 /// Splits of the members into halves.
 const SPLITS: u64 = 3;
@@ -159,7 +159,7 @@ fn runs(
 }
 
 /// The result on some of the objects, as a partition of all of them.
-fn spread(
+pub(crate) fn spread(
     method: &dyn ConsensusFunction<Output = Partition>,
     ensemble: &Ensemble,
     objects: &[usize],
