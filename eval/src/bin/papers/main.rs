@@ -4,7 +4,8 @@
 //! et al. 2015), `crowd`, `side-information` (Yi 2014, Chapters 3 and 5), `updater`
 //! (Yi et al. 2015, and Chapter 6), `few-labels` (Yang et al. 2015), `outcome` (the list).
 //! `papers docs/reproduction.md` writes the page, with `--only PART` one section of it;
-//! `table-ix` and `semi-crowd` are single tables of theirs. Built with the feature `metis`, Table
+//! `table-ix`, `fig-8`, `fig-10`, `table-5-3`, `semi-crowd`, `fig-6-3`, `fig-1` and `fig-6-4` are
+//! single tables of theirs, without the seconds beside them. Built with the feature `metis`, Table
 //! IX has the lines of METIS too.
 
 // Pools and labels are looked for by the same file.
@@ -24,6 +25,7 @@ mod pcc;
 mod pcc_worlds;
 mod semi_crowd;
 mod side_information;
+mod sizes;
 mod timed;
 mod trajectories;
 mod updater;
@@ -51,9 +53,15 @@ const PARTS: [Part; 7] = [
 ];
 
 /// Tables that can be written anew without the rest of their section.
-const TABLES: [Part; 2] = [
+const TABLES: [Part; 8] = [
     ("table-ix", trajectories::COMPARISON, trajectories::comparison),
+    ("fig-8", sizes::BESIDE_MEMBERS, sizes::beside_members),
+    ("fig-10", sizes::OVER_SIZE, sizes::over_size),
+    ("table-5-3", side_information::COMPARISON, side_information::comparison),
     ("semi-crowd", semi_crowd::HEADING, semi_crowd::figure),
+    ("fig-6-3", updater::TENTHS, updater::tenths),
+    ("fig-1", updater::TWENTIETHS, updater::twentieths),
+    ("fig-6-4", updater::BY_TIER, updater::by_tier),
 ];
 
 /// The heading of a part or table, as a line.
