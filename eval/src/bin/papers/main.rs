@@ -6,7 +6,7 @@
 //! `papers docs/reproduction.md` writes the page, with `--only PART` one section of it;
 //! `table-ix`, `fig-8`, `fig-10`, `table-5-3`, `semi-crowd`, `fig-6-3`, `fig-1` and `fig-6-4` are
 //! single tables of theirs, without the seconds beside them. Built with the feature `metis`, Table
-//! IX has the lines of METIS too.
+//! IX has the lines of METIS too; names of methods behind the draws leave out its other lines.
 
 // Pools and labels are looked for by the same file.
 #![allow(clippy::duplicate_mod)]
@@ -34,13 +34,15 @@ type Failure = Box<dyn std::error::Error>;
 
 /// What a part is asked for.
 #[derive(Clone, Copy)]
-struct Asked {
+struct Asked<'a> {
     /// Seeds or draws, where a number is given.
     seeds: Option<u64>,
+    /// The methods of Table IX to run; none for all.
+    rows: &'a [String],
 }
 
 /// A section of the page: its name on the command line, its heading, how it is made.
-type Part = (&'static str, &'static str, fn(Asked) -> Result<String, Failure>);
+type Part = (&'static str, &'static str, fn(Asked<'_>) -> Result<String, Failure>);
 
 const PARTS: [Part; 7] = [
     ("trajectories", trajectories::HEADING, trajectories::section),
@@ -71,7 +73,7 @@ fn line(part: &Part) -> String {
 }
 
 /// A part, its heading above it.
-fn made(part: &Part, asked: Asked) -> Result<String, Failure> {
+fn made(part: &Part, asked: Asked<'_>) -> Result<String, Failure> {
     Ok(format!("{}\n\n{}", line(part), part.2(asked)?))
 }
 
@@ -86,14 +88,19 @@ fn main() -> Result<(), Failure> {
     let only = words.iter().position(|a| a == "--only");
     let only = only.map(|at| words.drain(at..(at + 2).min(words.len())).nth(1).unwrap_or_default());
     let seeds = words.get(1).map(|d| d.parse()).transpose()?;
-    let asked = Asked { seeds };
+    let asked = Asked { seeds, rows: words.get(2..).unwrap_or_default() };
     let Some(first) = words.first() else {
-        println!("papers PART [SEEDS], or papers docs/reproduction.md [--only PART] [SEEDS]");
+        println!(
+            "papers PART [SEEDS [METHOD ...]], or papers docs/reproduction.md [--only PART] [SEEDS]"
+        );
         return Ok(());
     };
     if !first.ends_with(".md") {
         print!("{}", made(find(first)?, asked)?);
         return Ok(());
+    }
+    if !asked.rows.is_empty() {
+        return Err("a page takes whole tables: name methods only where a table is printed".into());
     }
     let text = match only {
         Some(name) => {

@@ -222,7 +222,7 @@ const ROWS: &[Row] = &[
 ];
 
 /// The list, in Markdown.
-pub(crate) fn section(_: Asked) -> Result<String, Failure> {
+pub(crate) fn section(_: Asked<'_>) -> Result<String, Failure> {
     let mut text = head(&["paper", "table or figure", "reproduces", "cause", "command"]);
     for (paper, table, outcome, cause, command) in ROWS {
         // A word alone is a part of this program.

@@ -159,7 +159,7 @@ fn unit(x: &Array2<f64>) -> Array2<f64> {
 }
 
 /// Fig. 4.3 in kind.
-pub(crate) fn figure(asked: Asked) -> std::result::Result<String, Failure> {
+pub(crate) fn figure(asked: Asked<'_>) -> std::result::Result<String, Failure> {
     let seeds = asked.seeds.unwrap_or(SEEDS);
     let mut text =
         format!("NMI with n objects annotated; draws: {seeds} (the thesis: 5). {INTRODUCTION}");

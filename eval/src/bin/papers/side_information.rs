@@ -136,7 +136,7 @@ fn scores(
 pub(crate) const COMPARISON: &str = "Table 5.3: MCCC beside six methods";
 
 /// Table 5.3, with what it says.
-pub(crate) fn comparison(asked: Asked) -> std::result::Result<String, Failure> {
+pub(crate) fn comparison(asked: Asked<'_>) -> std::result::Result<String, Failure> {
     let seeds = asked.seeds.unwrap_or(SEEDS);
     let mut titles = vec!["set", "constraints", "MCCC", "ours", "Base"];
     titles.extend(BASELINES);
@@ -171,7 +171,7 @@ pub(crate) fn comparison(asked: Asked) -> std::result::Result<String, Failure> {
     Ok(text + "\n" + CAUSES)
 }
 
-pub(crate) fn section(asked: Asked) -> std::result::Result<String, Failure> {
+pub(crate) fn section(asked: Asked<'_>) -> std::result::Result<String, Failure> {
     let table = format!("### {COMPARISON}\n\n{}", comparison(asked)?);
     let figure = format!("### {}\n\n{}", semi_crowd::HEADING, semi_crowd::figure(asked)?);
     Ok(table + &recovered()? + &figure + &regressed()?)

@@ -34,7 +34,7 @@ fn over(pool: &Pool, name: &str, drawn: &[Ensemble]) -> Result<[String; 2], Fail
 }
 
 /// Fig. 8.
-pub(crate) fn beside_members(asked: Asked) -> Result<String, Failure> {
+pub(crate) fn beside_members(asked: Asked<'_>) -> Result<String, Failure> {
     let draws = asked.seeds.unwrap_or(DRAWS) as usize;
     let mut text = format!(
         "{draws} draws of {MEMBERS} members (the paper: 100). *Members* is the mean NMI of the\n\
@@ -61,7 +61,7 @@ pub(crate) fn beside_members(asked: Asked) -> Result<String, Failure> {
 }
 
 /// Figs. 4 and 10.
-pub(crate) fn over_size(asked: Asked) -> Result<String, Failure> {
+pub(crate) fn over_size(asked: Asked<'_>) -> Result<String, Failure> {
     let draws = asked.seeds.unwrap_or(DRAWS_OF_A_SIZE) as usize;
     let mut text = format!(
         "NMI at the best number of clusters, {draws} draws (the paper: 20), six of the paper's\n\

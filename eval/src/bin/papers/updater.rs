@@ -275,13 +275,13 @@ pub(crate) const TWENTIETHS: &str = "Paper of 2015, Fig. 1: NMI after 500 links 
 pub(crate) const BY_TIER: &str = "Thesis, Fig. 6.4, and paper of 2015, Fig. 2: NMI tier by tier";
 
 /// Seeds of a table, told.
-fn told(asked: Asked) -> (u64, String) {
+fn told(asked: Asked<'_>) -> (u64, String) {
     let seeds = asked.seeds.unwrap_or(SEEDS);
     (seeds, format!("{seeds} seeds (the papers: 10)"))
 }
 
 /// Fig. 6.3 of the thesis.
-pub(crate) fn tenths(asked: Asked) -> std::result::Result<String, Failure> {
+pub(crate) fn tenths(asked: Asked<'_>) -> std::result::Result<String, Failure> {
     let (seeds, told) = told(asked);
     let text = format!(
         "Tenths of the features, {told}. In the thesis NMI rises with m and levels off at 50.\n\n"
@@ -291,7 +291,7 @@ pub(crate) fn tenths(asked: Asked) -> std::result::Result<String, Failure> {
 }
 
 /// Fig. 1 of the paper of 2015.
-pub(crate) fn twentieths(asked: Asked) -> std::result::Result<String, Failure> {
+pub(crate) fn twentieths(asked: Asked<'_>) -> std::result::Result<String, Failure> {
     let (seeds, told) = told(asked);
     let text = format!(
         "Twentieths of the features, {told}. In the paper NMI rises with m and levels off at\n\
@@ -302,7 +302,7 @@ pub(crate) fn twentieths(asked: Asked) -> std::result::Result<String, Failure> {
 }
 
 /// Fig. 6.4 of the thesis, Fig. 2 of the paper of 2015.
-pub(crate) fn by_tier(asked: Asked) -> std::result::Result<String, Failure> {
+pub(crate) fn by_tier(asked: Asked<'_>) -> std::result::Result<String, Failure> {
     let (seeds, told) = told(asked);
     let text = format!(
         "50 members on tenths, {told}. In both the texts' own method is first on nearly every\n\
@@ -312,7 +312,7 @@ pub(crate) fn by_tier(asked: Asked) -> std::result::Result<String, Failure> {
     Ok(text + &tier_by_tier(&all(&SETS, seeds))?)
 }
 
-pub(crate) fn section(asked: Asked) -> std::result::Result<String, Failure> {
+pub(crate) fn section(asked: Asked<'_>) -> std::result::Result<String, Failure> {
     let mut text = INTRODUCTION.to_string();
     text += &format!("### {TENTHS}\n\n{}", tenths(asked)?);
     text += &format!("### {TWENTIETHS}\n\n{}", twentieths(asked)?);
