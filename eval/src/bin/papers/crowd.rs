@@ -214,7 +214,7 @@ fn fewer(crowds: &[Crowd], draws: u64) -> consilience::Result<String> {
     Ok(text + "\n")
 }
 
-pub(crate) fn section(asked: Asked) -> Result<String, Failure> {
+pub(crate) fn section(asked: Asked<'_>) -> Result<String, Failure> {
     let crowds: Vec<Crowd> = CROWDS.into_iter().filter_map(read).collect();
     let mut text = INTRODUCTION.to_string();
     text += &shown(full(&crowds)?);

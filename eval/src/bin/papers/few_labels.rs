@@ -49,7 +49,7 @@ fn error(deviation: f64) -> f64 {
     2.0 * deviation / (RUNS as f64).sqrt()
 }
 
-pub(crate) fn section(_: Asked) -> Result<String, Failure> {
+pub(crate) fn section(_: Asked<'_>) -> Result<String, Failure> {
     let columns = methods();
     let columns = &columns[..=COLUMNS];
     let mut titles = vec!["set"];

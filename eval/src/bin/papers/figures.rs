@@ -117,7 +117,7 @@ pub(crate) const METHODS: &[Method] = methods! {
         "METIS on a graph with a node for each hyperedge; the paper's is HMETIS";
     "MCLA, METIS" "mcla" &[("cut", "metis")],
         [[0.617, 0.596], [0.623, 0.609], [0.550, 0.518], [0.699, 0.676]],
-        "the published cut";
+        "the published cut; unknown what else differs on LS and PD";
     "SRW, seeds as published" "srw" &[("seeds", "agreement")],
         [[0.468, 0.197], [0.509, 0.175], [0.434, 0.124], [0.469, 0.109]],
         "the least size of a region is not printed in the paper: 5 objects here";

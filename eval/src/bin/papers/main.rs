@@ -4,8 +4,9 @@
 //! et al. 2015), `crowd`, `side-information` (Yi 2014, Chapters 3 and 5), `updater`
 //! (Yi et al. 2015, and Chapter 6), `few-labels` (Yang et al. 2015), `outcome` (the list).
 //! `papers docs/reproduction.md` writes the page, with `--only PART` one section of it;
-//! `table-ix` and `semi-crowd` are single tables of theirs. Built with the feature `metis`, Table
-//! IX has the lines of METIS too.
+//! `table-ix`, `fig-8`, `fig-10`, `table-5-3`, `semi-crowd`, `fig-6-3`, `fig-1` and `fig-6-4` are
+//! single tables of theirs, without the seconds beside them. Built with the feature `metis`, Table
+//! IX has the lines of METIS too; names of methods behind the draws leave out its other lines.
 
 // Pools and labels are looked for by the same file.
 #![allow(clippy::duplicate_mod)]
@@ -24,6 +25,7 @@ mod pcc;
 mod pcc_worlds;
 mod semi_crowd;
 mod side_information;
+mod sizes;
 mod timed;
 mod trajectories;
 mod updater;
@@ -32,13 +34,15 @@ type Failure = Box<dyn std::error::Error>;
 
 /// What a part is asked for.
 #[derive(Clone, Copy)]
-struct Asked {
+struct Asked<'a> {
     /// Seeds or draws, where a number is given.
     seeds: Option<u64>,
+    /// The methods of Table IX to run; none for all.
+    rows: &'a [String],
 }
 
 /// A section of the page: its name on the command line, its heading, how it is made.
-type Part = (&'static str, &'static str, fn(Asked) -> Result<String, Failure>);
+type Part = (&'static str, &'static str, fn(Asked<'_>) -> Result<String, Failure>);
 
 const PARTS: [Part; 7] = [
     ("trajectories", trajectories::HEADING, trajectories::section),
@@ -51,9 +55,15 @@ const PARTS: [Part; 7] = [
 ];
 
 /// Tables that can be written anew without the rest of their section.
-const TABLES: [Part; 2] = [
+const TABLES: [Part; 8] = [
     ("table-ix", trajectories::COMPARISON, trajectories::comparison),
+    ("fig-8", sizes::BESIDE_MEMBERS, sizes::beside_members),
+    ("fig-10", sizes::OVER_SIZE, sizes::over_size),
+    ("table-5-3", side_information::COMPARISON, side_information::comparison),
     ("semi-crowd", semi_crowd::HEADING, semi_crowd::figure),
+    ("fig-6-3", updater::TENTHS, updater::tenths),
+    ("fig-1", updater::TWENTIETHS, updater::twentieths),
+    ("fig-6-4", updater::BY_TIER, updater::by_tier),
 ];
 
 /// The heading of a part or table, as a line.
@@ -63,7 +73,7 @@ fn line(part: &Part) -> String {
 }
 
 /// A part, its heading above it.
-fn made(part: &Part, asked: Asked) -> Result<String, Failure> {
+fn made(part: &Part, asked: Asked<'_>) -> Result<String, Failure> {
     Ok(format!("{}\n\n{}", line(part), part.2(asked)?))
 }
 
@@ -78,14 +88,19 @@ fn main() -> Result<(), Failure> {
     let only = words.iter().position(|a| a == "--only");
     let only = only.map(|at| words.drain(at..(at + 2).min(words.len())).nth(1).unwrap_or_default());
     let seeds = words.get(1).map(|d| d.parse()).transpose()?;
-    let asked = Asked { seeds };
+    let asked = Asked { seeds, rows: words.get(2..).unwrap_or_default() };
     let Some(first) = words.first() else {
-        println!("papers PART [SEEDS], or papers docs/reproduction.md [--only PART] [SEEDS]");
+        println!(
+            "papers PART [SEEDS [METHOD ...]], or papers docs/reproduction.md [--only PART] [SEEDS]"
+        );
         return Ok(());
     };
     if !first.ends_with(".md") {
         print!("{}", made(find(first)?, asked)?);
         return Ok(());
+    }
+    if !asked.rows.is_empty() {
+        return Err("a page takes whole tables: name methods only where a table is printed".into());
     }
     let text = match only {
         Some(name) => {

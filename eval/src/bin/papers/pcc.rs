@@ -227,7 +227,7 @@ fn summary(rows: &[Vec<f64>]) -> String {
     row(&means) + &row(&wins)
 }
 
-pub(crate) fn section(asked: Asked) -> std::result::Result<String, Failure> {
+pub(crate) fn section(asked: Asked<'_>) -> std::result::Result<String, Failure> {
     let seeds = asked.seeds.unwrap_or(SEEDS);
     let mut text = format!("{seeds} seeds. {INTRODUCTION}");
     for kind in 0..2 {

@@ -13,7 +13,7 @@ use crate::{Asked, Failure};
 
 pub(crate) const HEADING: &str = "Chapter 4, Fig. 4.3: RDML beside metric learners";
 /// Draws of rows, crowd and pairs.
-const SEEDS: u64 = 1;
+const SEEDS: u64 = 3;
 
 const SETS: [&str; 3] = ["segmentation", "usps", "mfeat_pix"];
 /// Rows taken of a set at most.
@@ -159,7 +159,7 @@ fn unit(x: &Array2<f64>) -> Array2<f64> {
 }
 
 /// Fig. 4.3 in kind.
-pub(crate) fn figure(asked: Asked) -> std::result::Result<String, Failure> {
+pub(crate) fn figure(asked: Asked<'_>) -> std::result::Result<String, Failure> {
     let seeds = asked.seeds.unwrap_or(SEEDS);
     let mut text =
         format!("NMI with n objects annotated; draws: {seeds} (the thesis: 5). {INTRODUCTION}");
@@ -189,8 +189,12 @@ pub(crate) fn figure(asked: Asked) -> std::result::Result<String, Failure> {
 
 /// What the table says beside the thesis.
 const FOUND: &str = "\
-On one draw of segmentation RDML is level with Raw at every n, and behind RCA and DCA from 300 on
-(a guess: this crowd errs less than the thesis's, so that there is little to filter). Ours, which
-standardises and smooths less, is first from 300 on.
+RDML is above Raw, by .05 with 300 objects on usps and mfeat_pix, by less than .02 elsewhere (a
+guess: this crowd errs less than the thesis's, so that there is little to filter). It is not first:
+from 300 objects on RCA and DCA are ahead on segmentation and mfeat_pix, ITML and LMNN on usps and
+mfeat_pix. Unlike in the thesis RCA and DCA are above Base, but on segmentation with 100, and GDM is
+below it, but on segmentation. Ours, which standardises and smooths less, is first on segmentation
+from 300 on and on all three sets with 600; with 100 it is far below Base on usps and mfeat_pix, the
+two sets of ten classes (.252 and .299; the cause was not looked for).
 
 ";

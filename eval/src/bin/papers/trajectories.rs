@@ -7,10 +7,10 @@ use consilience::walk::{EliteNeighbours, Pta, Ptgp};
 use consilience::{Ensemble, Hierarchy, Microclusters, Partition, Seed};
 use rayon::prelude::*;
 
-use crate::cells::{Mean, cell, mean, ours};
+use crate::cells::{Mean, cell, mean, ours, shown};
 use crate::figures::{GRAPHS, METHODS, Method, NEIGHBOURS, POOLS, PRESERVED, STEPS, SWEEPS};
 use crate::reference::{Pool, integers, pools};
-use crate::{Asked, Failure};
+use crate::{Asked, Failure, sizes};
 
 pub(crate) const HEADING: &str = "Huang, Lai, Wang 2016: probability trajectories";
 /// Draws, as in the paper's Tables V to VIII.
@@ -23,16 +23,16 @@ const COMPLETED_POOLS: [&str; 2] = ["MF", "IS"];
 /// Members of an ensemble.
 const MEMBERS: usize = 10;
 
-/// Ensembles drawn from a pool.
-fn drawn(pool: &Pool, draws: usize) -> Vec<Ensemble> {
+/// Ensembles of so many members drawn from a pool.
+pub(crate) fn drawn(pool: &Pool, draws: usize, members: usize) -> Vec<Ensemble> {
     let draw = |at: usize| {
         let mut random: Stream = Seed(2016).derive("draws", at as u64).stream();
         let mut columns: Vec<usize> = (0..pool.labels.ncols()).collect();
-        for i in 0..MEMBERS {
+        for i in 0..members {
             let left = columns.len() - i;
             columns.swap(i, i + random.below(left));
         }
-        pool.ensemble(&columns[..MEMBERS])
+        pool.ensemble(&columns[..members])
     };
     (0..draws).map(draw).collect()
 }
@@ -81,7 +81,7 @@ fn best_and_true(pool: &Pool, at: &Cuts<'_>) -> Result<[f64; 2], consilience::Er
 }
 
 /// Means over draws, at the best and at the true number of clusters.
-fn means(found: &[[f64; 2]]) -> [Mean; 2] {
+pub(crate) fn means(found: &[[f64; 2]]) -> [Mean; 2] {
     [0, 1].map(|which| mean(&found.iter().map(|f| f[which]).collect::<Vec<_>>()))
 }
 
@@ -142,7 +142,12 @@ fn settings(method: &Method, k: usize) -> Settings {
     method.parameters.iter().fold(Settings::new(k), |s, (name, value)| s.parameter(*name, value))
 }
 
-fn scores(method: &Method, pool: &Pool, e: &Ensemble) -> Result<[f64; 2], consilience::Error> {
+/// NMI of a method at the best and at the true number of clusters.
+pub(crate) fn scores(
+    method: &Method,
+    pool: &Pool,
+    e: &Ensemble,
+) -> Result<[f64; 2], consilience::Error> {
     let entry = by_name(method.ours)?;
     let at: Cuts<'_> = if entry.has_tree() {
         let tree = entry.hierarchy(&settings(method, pool.clusters))?;
@@ -158,7 +163,7 @@ fn scores(method: &Method, pool: &Pool, e: &Ensemble) -> Result<[f64; 2], consil
 pub(crate) const COMPARISON: &str = "Table IX: NMI (by the larger entropy)";
 
 /// Table IX, in Markdown.
-pub(crate) fn comparison(asked: Asked) -> Result<String, Failure> {
+pub(crate) fn comparison(asked: Asked<'_>) -> Result<String, Failure> {
     let (pools, ensembles) = worlds(asked);
     let draws = ensembles.first().map_or(0, Vec::len);
     let mut text = format!(
@@ -173,6 +178,9 @@ pub(crate) fn comparison(asked: Asked) -> Result<String, Failure> {
     text += &format!(" cause |\n|{}\n", "---|".repeat(2 * pools.len() + 2));
     for method in METHODS {
         if method.parameters.contains(&("cut", "metis")) && !cfg!(feature = "metis") {
+            continue;
+        }
+        if !(asked.rows.is_empty() || asked.rows.iter().any(|r| r == method.name)) {
             continue;
         }
         eprintln!("{}", method.name);
@@ -198,7 +206,7 @@ pub(crate) fn comparison(asked: Asked) -> Result<String, Failure> {
                 row += &format!(" {} |", cell(paper, mean));
             }
         }
-        text += &format!("{row} {} |\n", method.cause);
+        text += &shown(format!("{row} {} |\n", method.cause));
     }
     Ok(text + "\n")
 }
@@ -226,15 +234,15 @@ connected graphs.
 ";
 
 /// The pools that are there, and what is drawn from them.
-fn worlds(asked: Asked) -> (Vec<Pool>, Vec<Vec<Ensemble>>) {
+fn worlds(asked: Asked<'_>) -> (Vec<Pool>, Vec<Vec<Ensemble>>) {
     let pools = pools(&POOLS);
     let draws = asked.seeds.unwrap_or(DRAWS) as usize;
-    let ensembles = pools.iter().map(|p| drawn(p, draws)).collect();
+    let ensembles = pools.iter().map(|p| drawn(p, draws, MEMBERS)).collect();
     (pools, ensembles)
 }
 
 /// All tables, in Markdown.
-pub(crate) fn section(asked: Asked) -> Result<String, Failure> {
+pub(crate) fn section(asked: Asked<'_>) -> Result<String, Failure> {
     let (pools, ensembles) = worlds(asked);
     if pools.is_empty() {
         return Ok("skipped: no pools\n\n".to_string());
@@ -252,5 +260,7 @@ pub(crate) fn section(asked: Asked) -> Result<String, Failure> {
             text += &sweep(which, steps, &pools, &ensembles)?;
         }
     }
-    Ok(text + &format!("### {COMPARISON}\n\n{}", comparison(asked)?))
+    text += &format!("### {}\n\n{}", sizes::BESIDE_MEMBERS, sizes::beside_members(asked)?);
+    text += &format!("### {COMPARISON}\n\n{}", comparison(asked)?);
+    Ok(text + &format!("### {}\n\n{}", sizes::OVER_SIZE, sizes::over_size(asked)?))
 }
