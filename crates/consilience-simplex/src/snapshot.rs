@@ -135,6 +135,10 @@ impl WeightUpdater {
             let link = if bytes.u8()? == 0 { Link::Cannot } else { Link::Must };
             constraints.add(i, j, link).map_err(|e| corrupt(e.message()))?;
         }
+        // Each brought a constraint.
+        if batches > constraints.len() as u64 {
+            return Err(corrupt(format!("{batches} batches of {} links", constraints.len())));
+        }
         let alignment = Alignment::from_tables(clusters, tables);
         let budgets = Budgets::default();
         let open = WeightUpdater::open(ensemble, alignment, weights, constraints, rule, budgets);

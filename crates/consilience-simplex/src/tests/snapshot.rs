@@ -41,6 +41,17 @@ fn going_on_gives_the_bits_of_never_having_stopped() {
 }
 
 #[test]
+fn more_batches_than_links_are_no_state() {
+    let (e, truth) = world(2, 30, 4, 0.2);
+    let mut updater = open(&e, 3);
+    updater.update(&links(&truth, 10, 1)).unwrap();
+    updater.batches = u64::MAX;
+    let error = WeightUpdater::from_bytes(&updater.to_bytes(), e).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert!(error.message().contains("batches of 10 links"), "{error}");
+}
+
+#[test]
 fn every_flipped_or_missing_byte_is_found() {
     let (e, truth) = world(2, 30, 4, 0.2);
     let mut updater = open(&e, 3);
