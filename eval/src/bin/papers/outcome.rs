@@ -74,7 +74,7 @@ const ROWS: &[Row] = &[
     (
         "",
         "Figs. 4 and 10: over the number of members",
-        "yes on the two pools that are run: PTA or PTGP is first of six methods at every M, by .01 \
+        "yes on the two pools that are run: PTA or PTGP is first of six methods at every M, by .02 \
          to .04 from 20 members on",
         "a plot, no numbers; LS and PD, and six more methods, take long",
         "fig-10",
