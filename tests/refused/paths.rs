@@ -77,7 +77,7 @@ pub(crate) const PATHS: &[Path] = &[
     path("wide rows, kernel k-means", 0, |_| methods::wide(KernelKMeans::new(), 1.0)),
     path("wide rows, U-SPEC", 0, |_| methods::wide(USpec::new(), 1.0)),
     path("wide rows, farthest points", 0, |_| methods::wide(Fpc::new(4), 1.0)),
-    path("wide rows, some columns", 8, |_| methods::wide(KMeans::new(), 0.5)),
+    path("wide rows, some columns", 6, |_| methods::wide(KMeans::new(), 0.5)),
     path("wide rows, nearest sets", 0, |_| methods::wide_nnc(3)),
     path("wide rows, sets that are united", 0, |_| methods::wide_nnc(2)),
     path("PCC", 0, |_| methods::square("pcc-l2", 5)),

@@ -83,7 +83,9 @@ impl Wanted {
         let named = |wanted: &String| wanted.trim().parse::<usize>().is_err();
         if !self.columns.is_empty() && self.columns.iter().all(named) {
             roles.fill(Role::Skip);
-            roles.iter_mut().take(1).for_each(|first| *first = Role::Maybe);
+            if let Some(first) = roles.first_mut() {
+                *first = Role::Maybe;
+            }
             for column in &self.columns {
                 roles[position(names, column)?] = Role::Value;
             }
