@@ -1,9 +1,9 @@
 //! All eigenpairs of a stored matrix and thin singular values, by faer, or by LAPACK with
 //! `--features openblas-system`. One thread: `OPENBLAS_NUM_THREADS=1`, and a pool of one here.
 
-use consilience::Seed;
-use consilience::num::eigen::symmetric_eigen;
-use consilience::num::svd::{SvdOptions, truncated_svd};
+use consilience_core::Seed;
+use consilience_num::eigen::symmetric_eigen;
+use consilience_num::svd::{SvdOptions, truncated_svd};
 use criterion::{Criterion, criterion_group, criterion_main};
 use ndarray::Array2;
 

@@ -8,7 +8,7 @@ use workspace::{PROGRAM, Package, packages, sources};
 mod workspace;
 
 /// Every room and the rooms that it may call. `*` is every other room but the program.
-const ARROWS: [(&str, &[&str]); 21] = [
+const ARROWS: [(&str, &[&str]); 22] = [
     ("consilience-core", &[]),
     ("consilience-num", &["consilience-core"]),
     ("consilience-generate", &["consilience-core", "consilience-num"]),
@@ -72,6 +72,7 @@ const ARROWS: [(&str, &[&str]); 21] = [
     ("consilience-conformance", &["consilience-core"]),
     ("consilience-cli", &["consilience"]),
     ("consilience-tests", &["*"]),
+    ("consilience-tests-dense", &["consilience-core", "consilience-num"]),
 ];
 
 /// The facade: the examples in the documentation of every crate are written for it.

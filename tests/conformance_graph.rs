@@ -87,13 +87,20 @@ fn ec_cms() {
 }
 
 #[test]
+fn ec_cms_with_small_components() {
+    method(|k| EcCms::new(k).confidence(0.6).largest_share(0.5), tree());
+}
+
+#[test]
 fn sdgca() {
     method(Sdgca::new, tree());
 }
 
 #[test]
 fn self_enhanced_co_association() {
-    graph(&SelfEnhancedCoAssociation::default().confidence(0.6), shorter());
+    let similarity = SelfEnhancedCoAssociation::default().confidence(0.6);
+    graph(&similarity, shorter());
+    graph(&similarity.largest_share(0.5), shorter());
 }
 
 #[test]

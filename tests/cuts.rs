@@ -4,7 +4,7 @@
 //! The pools are not part of the project: without them the tests say so and pass
 //! (`tests/reference/mod.rs`).
 //! `cargo test -p consilience-tests --release --test cuts -- --nocapture` prints the
-//! tables of `docs/graph-cuts.md`; with `--features metis` those of METIS as well.
+//! tables of `docs/graph-cuts.md`, those of METIS as well.
 
 mod reference;
 

@@ -189,7 +189,7 @@ fn slow_convergence_is_told() {
 #[test]
 fn products_can_be_cancelled_between() {
     struct Impatient(usize, std::sync::atomic::AtomicUsize);
-    impl consilience::Observer for Impatient {
+    impl consilience_core::Observer for Impatient {
         fn cancelled(&self) -> bool {
             self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= self.0
         }
@@ -200,7 +200,7 @@ fn products_can_be_cancelled_between() {
         for at in [0, 2] {
             let stop = Impatient(at, Default::default());
             let error = try_truncated_eigen(&ring(n), &options(count), &stop).unwrap_err();
-            assert_eq!(error.kind(), consilience::ErrorKind::Cancelled);
+            assert_eq!(error.kind(), consilience_core::ErrorKind::Cancelled);
         }
     }
 }

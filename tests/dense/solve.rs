@@ -1,7 +1,7 @@
 //! Systems with a positive definite matrix.
 
-use consilience::Seed;
-use consilience::num::cholesky::solve_positive_definite;
+use consilience_core::Seed;
+use consilience_num::cholesky::solve_positive_definite;
 use ndarray::{Array2, array, s};
 
 #[test]

@@ -3,12 +3,16 @@
 use consilience::bregman::{Pairs, Pcc};
 use consilience::catalogue::{Settings, by_name};
 use consilience::completion::{ObservedPairs, RobustCompletion};
+use consilience::consensus::Lwea;
 use consilience::constrained::Nnc;
 use consilience::core::{BaseClusterer, ConsensusFunction, ConstrainedClusterer};
 use consilience::crowd::{Answers, CrowdClustering, CrowdMethod, PairAnswer};
 use consilience::follow::Updater;
 use consilience::generate::{Generator, KMeans, USpec};
 use consilience::graph::PairCounts;
+use consilience::metric::MetricLearner;
+use consilience::ndarray::Array2;
+use consilience::report::{Candidate, ClusteringReport};
 use consilience::{
     Constraints, Ensemble, Link, MemoryBudget, Microclusters, Pair, Seed, SideInformation,
 };
@@ -162,5 +166,40 @@ pub(crate) fn k_means() -> Job {
     Box::new(move || {
         let generator = Generator::new(KMeans::new()).members(3).clusters(3..=5).seed(Seed(1));
         Ok(of_labels(generator.generate(&x)?.members()))
+    })
+}
+
+/// Objects of which some are known to belong together or apart.
+fn few_links(objects: usize, links: usize) -> SideInformation {
+    let mut pairs = Constraints::new(objects).unwrap();
+    for i in 0..links {
+        pairs.add(i, i + 3, Link::Must).unwrap();
+        pairs.add(i, i + 1, Link::Cannot).unwrap();
+    }
+    SideInformation::from_constraints(&pairs)
+}
+
+/// A method on features, with a few links.
+pub(crate) fn constrained(objects: usize, clusterer: impl ConstrainedClusterer + 'static) -> Job {
+    let (x, side) = (cloud(objects), few_links(objects, 60));
+    Box::new(move || Ok(of_labels(&[clusterer.cluster(x.view().into(), &side)?.partition])))
+}
+
+/// A metric of features as many as make its matrix a large table.
+pub(crate) fn learned(learner: impl MetricLearner + 'static) -> Job {
+    let mut dice = Seed(6).stream();
+    let x = Array2::from_shape_fn((TABLE, TABLE), |(i, j)| {
+        f64::from(u8::from(i % 3 == j % 3)) + dice.normal()
+    });
+    let side = few_links(TABLE, 60);
+    Box::new(move || Ok(bits(learner.learn(x.view().into(), &side)?.apply(&x)?.iter())))
+}
+
+pub(crate) fn report() -> Job {
+    let ensemble = distinct(TABLE, 5);
+    Box::new(move || {
+        let lwea = Candidate::new("lwea", |k| Ok(Box::new(Lwea::new(k))));
+        let report = ClusteringReport::new(&ensemble).clusters(6).methods(vec![lwea]);
+        Ok(number(report.seed(Seed(1)).run(&())?.html()))
     })
 }

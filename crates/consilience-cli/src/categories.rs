@@ -111,7 +111,7 @@ pub(crate) fn filled(table: &DataTable, missing: Missing) -> Result<Option<Array
         (None, _) => Ok(None),
         (Some(x), Missing::Refuse) => {
             x.check()?;
-            Ok(Some(x.dense()?.to_f64()))
+            Ok(Some(x.dense()?.to_f64()?))
         }
         (Some(x), missing) => missing.filled(x).map(Some),
     }

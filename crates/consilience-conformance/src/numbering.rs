@@ -55,7 +55,7 @@ pub fn same_columns(partition: &Partition, memberships: &Memberships) {
 /// Where the law is broken, with the cluster.
 pub fn same_rows(partition: &Partition, features: Features<'_>, centres: ArrayView2<'_, f64>) {
     let law = "label j and row j of the centres are one cluster";
-    let x = sure(law, features.dense()).to_f64();
+    let x = sure(law, sure(law, features.dense()).to_f64());
     let (n, rows) = (partition.n_objects(), x.nrows());
     hold(law, n == rows, || format!("{n} labels, {rows} objects"));
     let (k, found) = (partition.n_clusters(), centres.nrows());

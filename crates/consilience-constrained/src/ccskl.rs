@@ -165,7 +165,7 @@ impl ConstrainedClusterer for Ccskl {
         self.check()?;
         observer.check()?;
         let mut report = Report::default();
-        let (frame, x) = Frame::new(&features);
+        let (frame, x) = Frame::new(&features)?;
         let n = x.nrows();
         let count = self.eigenvectors.max(clusters).min(n);
         self.budget.check_table("eigenvectors", n, count, 8 * 6)?;
@@ -348,7 +348,7 @@ impl Assign for Embedding {
 
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let features = features.dense()?;
-        let x = self.frame.apply(&features);
+        let x = self.frame.apply(&features)?;
         let phi = self.graph.extend(x.view(), self.phi.view(), &self.values, &())?;
         let rows = self.embed(phi.view());
         Ok(nearest(rows.view(), self.centres.view()).into_iter().map(|l| l as usize).collect())

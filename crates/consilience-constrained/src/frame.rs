@@ -21,8 +21,8 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub(crate) fn new(features: &Dense<'_>) -> (Self, Array2<f64>) {
-        let mut x = features.to_f64();
+    pub(crate) fn new(features: &Dense<'_>) -> Result<(Self, Array2<f64>)> {
+        let mut x = features.to_f64()?;
         let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let unit = if largest > 0.0 {
             2f64.powi(-(largest.log2() as i32).clamp(-1000, 1000))
@@ -32,14 +32,14 @@ impl Frame {
         x.mapv_inplace(|v| v * unit);
         let mean = sums(x.view(), |_| 0, 1).0.row(0).to_owned() / x.nrows() as f64;
         x -= &mean;
-        (Frame { unit, mean }, x)
+        Ok((Frame { unit, mean }, x))
     }
 
-    pub(crate) fn apply(&self, features: &Dense<'_>) -> Array2<f64> {
-        let mut x = features.to_f64();
+    pub(crate) fn apply(&self, features: &Dense<'_>) -> Result<Array2<f64>> {
+        let mut x = features.to_f64()?;
         x.mapv_inplace(|v| v * self.unit);
         x -= &self.mean;
-        x
+        Ok(x)
     }
 
     pub(crate) fn n_features(&self) -> usize {
@@ -82,7 +82,7 @@ impl Assign for NearestCentre {
 
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let features = features.dense()?;
-        let x = self.frame.apply(&features);
+        let x = self.frame.apply(&features)?;
         Ok(nearest(x.view(), self.centres.view()).into_iter().map(|l| l as usize).collect())
     }
 

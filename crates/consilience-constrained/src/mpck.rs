@@ -527,7 +527,7 @@ impl ConstrainedClusterer for MpckMeans {
         self.check(features.n_objects(), features.n_features(), clusters)?;
         observer.check()?;
         let mut report = Report::default();
-        let (frame, x) = Frame::new(&features);
+        let (frame, x) = Frame::new(&features)?;
         let centres = first_centres(x.view(), side, clusters, self.seed);
         side.tell_thinned(self.max_pairs, &mut report);
         let mut state = State::new(self, x.view(), side, centres);
@@ -559,7 +559,7 @@ impl Assign for NearestUnder {
 
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let features = features.dense()?;
-        let x = self.frame.apply(&features);
+        let x = self.frame.apply(&features)?;
         let cost = costs(x.view(), self.centres.view(), &self.metrics);
         Ok(cost.rows().into_iter().map(|row| cheapest(&row.to_vec(), 0)).collect())
     }
@@ -610,7 +610,7 @@ mod tests {
     fn the_objective_never_rises() {
         for seed in 0..40 {
             let (x, side, k) = world(seed);
-            let (_, x) = Frame::new(&x.view().into());
+            let (_, x) = Frame::new(&x.view().into()).unwrap();
             for (per_cluster, full) in [(false, false), (true, false), (false, true), (true, true)]
             {
                 let method = MpckMeans::new(k)
@@ -656,7 +656,7 @@ mod tests {
         let x = Array2::from_shape_fn((100, 2), |(i, j)| {
             if j == 0 { (i % 2) as f64 * 8.0 + 0.5 * s.normal() } else { s.normal() }
         });
-        let (_, x) = Frame::new(&x.view().into());
+        let (_, x) = Frame::new(&x.view().into()).unwrap();
         let side = SideInformation::none(100);
         let method = MpckMeans::new(2).prior(1e-9);
         let mut state =

@@ -257,7 +257,7 @@ impl ConstrainedClusterer for PckMeans {
         check_weight(self.weight.unwrap_or(0.0))?;
         observer.check()?;
         let mut report = Report::default();
-        let (frame, x) = Frame::new(&features);
+        let (frame, x) = Frame::new(&features)?;
         let weight = match self.weight {
             Some(w) => frame.square_in(w),
             None => x.iter().map(|v| v * v).sum::<f64>() / x.nrows() as f64,
@@ -289,7 +289,7 @@ mod tests {
     fn the_objective_never_rises_and_is_what_it_says() {
         for seed in 0..60 {
             let (x, side, k) = world(seed);
-            let (_, x) = Frame::new(&x.view().into());
+            let (_, x) = Frame::new(&x.view().into()).unwrap();
             for weight in [0.0, 0.05, 10.0] {
                 let mut centres = first_centres(x.view(), &side, k, Seed(seed));
                 let mut seen = Vec::new();

@@ -302,7 +302,7 @@ impl ConstrainedClusterer for Pmmc {
             report.expect_clusters(clusters, 1, FEWER);
             return Ok(Fit::new(start.output, report));
         }
-        let (frame, x) = Frame::new(&features);
+        let (frame, x) = Frame::new(&features)?;
         let deviation = (x.iter().map(|v| v * v).sum::<f64>() / x.len() as f64).sqrt();
         let deviation = if deviation > 0.0 { deviation } else { 1.0 };
         let x = widened(&x, deviation);
@@ -375,7 +375,7 @@ impl Assign for Scores {
 
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let features = features.dense()?;
-        let x = widened(&self.frame.apply(&features), self.deviation);
+        let x = widened(&self.frame.apply(&features)?, self.deviation);
         Ok(highest(x.view(), self.w.view()).into_iter().map(|l| l as usize).collect())
     }
 

@@ -255,7 +255,7 @@ fn dense(numbers: Option<Features<'_>>, n: usize) -> Result<Option<Array2<f64>>>
     numbers.check()?;
     let found = numbers.n_objects();
     ensure!(found == n, shape("{n} rows of categories and {found} of numbers"));
-    Ok(Some(numbers.dense()?.to_f64()))
+    Ok(Some(numbers.dense()?.to_f64()?))
 }
 
 /// Sum of the variances of the columns.

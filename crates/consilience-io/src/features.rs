@@ -54,7 +54,7 @@ impl FeatureTable {
                 wide.extend(x.iter().map(|&v| f64::from(v)));
                 Array2::from_shape_vec(x.dim(), wide).map_err(|e| malformed(e.to_string()))
             }
-            other => Ok(other.view().dense()?.to_f64()),
+            other => other.view().dense()?.to_f64(),
         }
     }
 

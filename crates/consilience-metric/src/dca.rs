@@ -132,7 +132,7 @@ impl MetricLearner for Dca {
         ensure!(self.dimensions != Some(0), invalid("0 dimensions; expected at least 1"));
         observer.check()?;
         let mut report = Report::default();
-        let standard = Standard::new(&features, self.standardize);
+        let standard = Standard::new(&features, self.standardize)?;
         let z = standard.z.view();
         let rows = within(z, side);
         let sets = side.labelled_sets();

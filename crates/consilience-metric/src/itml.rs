@@ -192,7 +192,7 @@ impl MetricLearner for Itml {
         self.check()?;
         observer.check()?;
         let mut report = Report::default();
-        let standard = Standard::new(&features, self.standardize);
+        let standard = Standard::new(&features, self.standardize)?;
         let z = standard.z.view();
         let (must, cannot) = side.links_up_to(self.max_pairs);
         side.tell_thinned(self.max_pairs, &mut report);
@@ -269,7 +269,7 @@ mod tests {
             let side = SideInformation::from_constraints(&c);
             let itml = Itml::new().bounds(0.5, 4.0).max_iterations(7).tolerance(1e-300);
             let found = itml.fit(x.view().into(), &side, &()).unwrap().output.metric();
-            let standard = Standard::new(&x.view().into(), true);
+            let standard = Standard::new(&x.view().into(), true).unwrap();
             let (must, cannot) = side.links_up_to(usize::MAX);
             let z = standard.z.view();
             let a = reference(&differences(z, &must), &differences(z, &cannot), 0.5, 4.0, 1.0, 7);

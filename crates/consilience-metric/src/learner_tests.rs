@@ -178,7 +178,7 @@ fn mmc_is_feasible_and_no_feasible_metric_is_better_than_its_bound_says() {
     for seed in 0..12 {
         let mut s = Seed(100 + seed).stream();
         let (x, side, _) = world(seed);
-        let z = Standard::new(&x.view().into(), true).z;
+        let z = Standard::new(&x.view().into(), true).unwrap().z;
         let (must, cannot) = side.links_up_to(usize::MAX);
         if must.is_empty() || cannot.is_empty() || z.iter().all(|v| *v == 0.0) {
             continue;
@@ -232,7 +232,7 @@ fn mmc_is_feasible_and_no_feasible_metric_is_better_than_its_bound_says() {
 fn rca_whitens_and_dca_equals_two_whitenings() {
     for seed in (0..12).step_by(2) {
         let (x, side, _) = world(seed);
-        let standard = Standard::new(&x.view().into(), true);
+        let standard = Standard::new(&x.view().into(), true).unwrap();
         let rows = within(standard.z.view(), &side);
         if rows.nrows() == 0 {
             continue;

@@ -1,10 +1,11 @@
 #[cfg(feature = "serde")]
 use consilience_core::stored::Parts;
-use consilience_core::{Error, FeatureMap, Features, Result, SparseRows, ensure};
+use consilience_core::{Error, FeatureMap, Features, Result, SparseRows, ensure, room};
 use consilience_num::Float;
 use consilience_num::eigen::symmetric_eigen;
 use consilience_num::kmeans::sparse::ScaledRows;
 use consilience_num::svd::Rows;
+use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
 /// Eigenvalues of a metric below this share of the largest are rounding, above its negative an
@@ -223,8 +224,13 @@ impl LinearMap {
         Ok(match (&self.0, features) {
             (Kind::Matrix(l), Features::Sparse32(x)) => sparse_product(x, l)?,
             (Kind::Matrix(l), Features::Sparse64(x)) => sparse_product(x, l)?,
-            (Kind::Matrix(l), _) => features.dense()?.to_f64().dot(&l.t()),
-            (Kind::Diagonal(l), _) => features.dense()?.to_f64() * l,
+            (Kind::Matrix(l), _) => {
+                let x = features.dense()?.to_f64()?;
+                let mut mapped = room::table(x.nrows(), l.nrows())?;
+                general_mat_mul(1.0, &x, &l.t(), 0.0, &mut mapped);
+                mapped
+            }
+            (Kind::Diagonal(l), _) => features.dense()?.to_f64()? * l,
         })
     }
 

@@ -150,7 +150,7 @@ impl MetricLearner for Lmnn {
         self.check()?;
         observer.check()?;
         let mut report = Report::default();
-        let standard = Standard::new(&features, self.standardize);
+        let standard = Standard::new(&features, self.standardize)?;
         let labelled = side.labelled_objects();
         let objects: Vec<usize> = labelled.iter().map(|l| l.0).collect();
         self.budget.check_square("distances of the labelled objects", objects.len(), 16)?;

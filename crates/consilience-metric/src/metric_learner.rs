@@ -26,7 +26,7 @@ use crate::LinearMap;
 ///         features.check()?;
 ///         side.check_features(features)?;
 ///         observer.check()?;
-///         let x = features.dense()?.to_f64();
+///         let x = features.dense()?.to_f64()?;
 ///         let known: Vec<usize> = side.labelled_objects().iter().map(|o| o.0).collect();
 ///         let range = |j: usize| {
 ///             let values = known.iter().map(|&i| x[[i, j]]);

@@ -145,7 +145,7 @@ impl MetricLearner for Mmc {
         check_loop(self.tolerance, self.max_iterations, self.max_pairs)?;
         observer.check()?;
         let mut report = Report::default();
-        let standard = Standard::new(&features, self.standardize);
+        let standard = Standard::new(&features, self.standardize)?;
         let z = standard.z.view();
         let (must, cannot) = side.links_up_to(self.max_pairs);
         side.tell_thinned(self.max_pairs, &mut report);

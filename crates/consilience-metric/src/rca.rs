@@ -97,7 +97,7 @@ impl MetricLearner for Rca {
         check_share(self.shrinkage)?;
         observer.check()?;
         let mut report = Report::default();
-        let standard = Standard::new(&features, self.standardize);
+        let standard = Standard::new(&features, self.standardize)?;
         let rows = within(standard.z.view(), side);
         let sets = side.labelled_sets().iter().filter(|s| s.len() > 1).count();
         if rows.nrows() == 0 {

@@ -21,8 +21,8 @@ impl Standard {
     /// With `each`, every column gets deviation 1; without, all are divided by the root of the mean
     /// variance, which keeps their proportions. A constant column becomes 0, and has weight 0 in
     /// every map.
-    pub(crate) fn new(features: &Dense<'_>, each: bool) -> Self {
-        let mut z = features.to_f64();
+    pub(crate) fn new(features: &Dense<'_>, each: bool) -> Result<Self> {
+        let mut z = features.to_f64()?;
         let n = z.nrows() as f64;
         let mut factor = Vec::with_capacity(z.ncols());
         let mut spread = Vec::with_capacity(z.ncols());
@@ -54,7 +54,7 @@ impl Standard {
             column.mapv_inplace(|v| v * by);
             *factor *= by;
         }
-        Standard { z, factor }
+        Ok(Standard { z, factor })
     }
 
     /// The map on plain features, from one on standard ones.
@@ -102,7 +102,7 @@ mod tests {
     fn maps_reproduce_the_standard_features() {
         let x = array![[1e200, 3.0, -1.0], [3e200, 3.0, 2.0], [2e200, 3.0, 7.0]];
         for each in [true, false] {
-            let s = Standard::new(&x.view().into(), each);
+            let s = Standard::new(&x.view().into(), each).unwrap();
             assert!(s.z.iter().all(|v| v.is_finite()));
             let y = s.map(Array2::eye(3)).unwrap().apply(x.view()).unwrap();
             for i in 0..3 {
@@ -115,7 +115,7 @@ mod tests {
             let w = s.weights(&[4.0, 1.0, 4.0]).unwrap().apply(x.view()).unwrap();
             assert!((w[[1, 0]] - w[[0, 0]] - 2.0 * (y[[1, 0]] - y[[0, 0]])).abs() < 1e-12);
         }
-        let each = Standard::new(&x.view().into(), true).z;
+        let each = Standard::new(&x.view().into(), true).unwrap().z;
         assert!((each.column(2).dot(&each.column(2)) - 3.0).abs() < 1e-12);
     }
 }

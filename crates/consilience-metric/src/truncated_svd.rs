@@ -96,7 +96,7 @@ impl TruncatedSvd {
         let found = match features {
             Features::Sparse32(x) => self.svd(&ScaledRows::new(x)?, &stop),
             Features::Sparse64(x) => self.svd(&ScaledRows::new(x)?, &stop),
-            _ => self.svd(&unit_table(features.dense()?.to_f64()), &stop),
+            _ => self.svd(&unit_table(features.dense()?.to_f64()?), &stop),
         };
         stop.check()?;
         let mut report = Report::default();

@@ -150,7 +150,7 @@ impl ConsensusClustering {
         let found = self.method.function().fit(&ensemble, observer)?;
         let mut report = joined(made.report, found.report);
         let places = report.stage("prototypes", || {
-            Prototypes::of_members(views, features.dense()?.to_f64().view(), &ensemble, observer)
+            Prototypes::of_members(views, features.dense()?.to_f64()?.view(), &ensemble, observer)
         })?;
         Ok(Fit::new(ConsensusModel::new(ensemble, found.output, places)?, report))
     }

@@ -176,10 +176,11 @@ impl ConsensusModel {
             let starts: Vec<usize> = (from..to).step_by(CHUNK).collect();
             let place = |start: usize| {
                 let rows = ndarray::s![start..(start + CHUNK).min(to), ..];
-                with_rows!(features, |x| { self.chunk(Dense::from(x.slice(rows)).to_f64().view()) })
+                let x = with_rows!(features, |x| Dense::from(x.slice(rows)).to_f64())?;
+                Ok(self.chunk(x.view()))
             };
-            let chunks: Vec<Chunk> = starts.par_iter().map(|&start| place(start)).collect();
-            for (chunk, start) in chunks.into_iter().zip(starts) {
+            let chunks: Result<Vec<Chunk>> = starts.par_iter().map(|&start| place(start)).collect();
+            for (chunk, start) in chunks?.into_iter().zip(starts) {
                 take(chunk, start);
             }
             from = to;

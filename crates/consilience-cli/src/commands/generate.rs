@@ -121,7 +121,7 @@ fn announce(
     let asked = generator.cluster_range(n)?;
     let shares = args.object_fraction.unwrap_or(1.0);
     let one = |rows: usize, observer: &dyn Observer| -> consilience::Result<()> {
-        let few = table.to_f64().select(Axis(0), &evenly(n, rows));
+        let few = table.to_f64()?.select(Axis(0), &evenly(n, rows));
         let range = (*asked.start()).min(rows)..=(*asked.end()).min(rows);
         let trial = self::generator(args).map_err(|_| Error::invalid("another trial"))?;
         trial.members(1).object_fraction(1.0).clusters(range).fit(&few, observer).map(drop)

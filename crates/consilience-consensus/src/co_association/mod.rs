@@ -10,6 +10,7 @@ mod lwea;
 mod propagation;
 mod sdgca;
 mod small;
+mod threshold;
 mod weac;
 
 pub use ec_cms::{EcCms, SelfEnhancedCoAssociation};

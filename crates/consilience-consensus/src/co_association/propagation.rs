@@ -1,6 +1,7 @@
-use consilience_core::{MemoryBudget, Observer, Result, ensure};
+use consilience_core::{MemoryBudget, Observer, Result, ensure, room};
 use consilience_graph::{ClusterIncidence, ClusterOverlaps};
-use ndarray::{Array2, s};
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array2, Axis, s};
 use rayon::prelude::*;
 
 /// The published default of t.
@@ -65,7 +66,7 @@ pub fn propagated_cluster_similarity(
     let labelling =
         (0..incidence.n_members()).filter(|&u| !incidence.clusters_of_member(u).is_empty()).count();
     let stay = labelling <= 2;
-    let mut p = Array2::zeros((c, c));
+    let mut p = room::table(c, c)?;
     for i in 0..c {
         let (others, values) = jaccard.row(i);
         let links = || others.iter().zip(values).filter(|&(&j, _)| stay || j as usize != i);
@@ -74,7 +75,7 @@ pub fn propagated_cluster_similarity(
     }
     let g = trajectories(&p, steps, observer)?;
     let norm: Vec<f64> = g.diag().iter().map(|d| d.sqrt()).collect();
-    Ok(Array2::from_shape_fn((c, c), |(i, j)| {
+    room::table_of(c, c, |(i, j)| {
         // From the upper triangle, so that both halves have the same bits.
         let (a, b) = (i.min(j), i.max(j));
         if a == b {
@@ -84,31 +85,31 @@ pub fn propagated_cluster_similarity(
         } else {
             0.0
         }
-    }))
+    })
 }
 
 /// Sum of P^t (P^t)' over t = 1, ..., steps, by doubling: of m steps G_m, G_2m = G_m + P^m G_m
 /// (P^m)' and G_(m+1) = P P' + P G_m P'. All terms are non-negative: nothing cancels, and zeros
 /// stay zeros.
 fn trajectories(p: &Array2<f64>, steps: usize, observer: &dyn Observer) -> Result<Array2<f64>> {
-    let transposed = p.t().as_standard_layout().into_owned();
-    let first = product(p, &transposed);
-    let (mut g, mut power) = (first.clone(), p.clone());
+    let transposed = room::copied_table(p.t())?;
+    let first = product(p, &transposed)?;
+    let (mut g, mut power) = (room::copied_table(first.view())?, room::copied_table(p.view())?);
     let bits = usize::BITS - steps.leading_zeros();
     for bit in (0..bits - 1).rev() {
         observer.check()?;
-        let turned = power.t().as_standard_layout().into_owned();
-        g += &product(&power, &product(&g, &turned));
+        let turned = room::copied_table(power.t())?;
+        g += &product(&power, &product(&g, &turned)?)?;
         let (last, odd) = (bit == 0, steps >> bit & 1 == 1);
         if !last {
             observer.check()?;
-            power = product(&power, &power);
+            power = product(&power, &power)?;
         }
         if odd {
             observer.check()?;
-            g = product(p, &product(&g, &transposed)) + &first;
+            g = product(p, &product(&g, &transposed)?)? + &first;
             if !last {
-                power = product(&power, p);
+                power = product(&power, p)?;
             }
         }
     }
@@ -116,14 +117,15 @@ fn trajectories(p: &Array2<f64>, steps: usize, observer: &dyn Observer) -> Resul
 }
 
 /// A B in tasks of a fixed number of rows, so that the bits do not depend on the number of threads.
-fn product(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
+fn product(a: &Array2<f64>, b: &Array2<f64>) -> Result<Array2<f64>> {
     let (n, width) = (a.nrows(), b.ncols());
-    let mut out = vec![0.0; n * width];
-    out.par_chunks_mut((ROWS * width).max(1)).enumerate().for_each(|(chunk, out)| {
+    let mut out = room::table(n, width)?;
+    let tasks: Vec<_> = out.axis_chunks_iter_mut(Axis(0), ROWS).collect();
+    tasks.into_par_iter().enumerate().for_each(|(chunk, mut out)| {
         let rows = a.slice(s![chunk * ROWS..n.min((chunk + 1) * ROWS), ..]);
-        out.iter_mut().zip(rows.dot(b).iter()).for_each(|(o, &v)| *o = v);
+        general_mat_mul(1.0, &rows, b, 0.0, &mut out);
     });
-    Array2::from_shape_vec((n, width), out).unwrap_or_default()
+    Ok(out)
 }
 
 #[cfg(test)]

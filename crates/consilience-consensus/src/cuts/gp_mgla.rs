@@ -1,6 +1,6 @@
 use consilience_core::{
     Clusters, Ensemble, Error, Fit, MemoryBudget, Microclusters, NodeConsensus, Observer,
-    Partition, Report, Result, Status, ensure,
+    Partition, Report, Result, Status, ensure, room,
 };
 use consilience_graph::{
     ClusterIncidence, ClusterOverlaps, Components, SpectralCount, leading_eigenpairs, numbered,
@@ -8,6 +8,7 @@ use consilience_graph::{
 };
 use consilience_num::kmeans::{self, KMeansOptions};
 use consilience_num::sparse::Csr;
+use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 
@@ -135,7 +136,7 @@ impl GpMgla {
             let degree = row.sum();
             row /= degree.sqrt();
         }
-        let mut small = symmetric_square(&half);
+        let mut small = symmetric_square(&half)?;
         for c in 0..w.len() {
             let (others, values) = objects.row(c);
             for (&d, v) in others.iter().zip(values) {
@@ -189,7 +190,7 @@ fn connected_triples(
     observer: &dyn Observer,
 ) -> Result<Array2<f64>> {
     let c = weights.len();
-    let mut s = vec![0.0; c * c];
+    let mut s = room::zeros(c * c)?;
     s.par_chunks_mut(c.max(1)).enumerate().try_for_each(|(i, out)| {
         if i % 64 == 0 {
             observer.check()?;
@@ -211,14 +212,15 @@ fn connected_triples(
 }
 
 /// A'A, symmetric to the last bit.
-fn symmetric_square(a: &Array2<f64>) -> Array2<f64> {
-    let mut square = a.t().dot(a);
+fn symmetric_square(a: &Array2<f64>) -> Result<Array2<f64>> {
+    let mut square = room::table(a.ncols(), a.ncols())?;
+    general_mat_mul(1.0, &a.t(), a, 0.0, &mut square);
     for i in 0..square.nrows() {
         for j in 0..i {
             square[[i, j]] = square[[j, i]];
         }
     }
-    square
+    Ok(square)
 }
 
 /// Up to k different rows: the first, then always the one farthest from those taken (the first of

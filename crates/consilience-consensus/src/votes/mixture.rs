@@ -1,6 +1,7 @@
 use consilience_core::{
     Clusters, Ensemble, Error, Memberships, MemoryBudget, Microclusters, NodeConsensus,
     NodeMemberships, Observer, Partition, Report, Result, Seed, Status, check_restarts, ensure,
+    room,
 };
 use consilience_graph::ClusterIncidence;
 use consilience_num::reduce::ordered_chunks;
@@ -278,7 +279,7 @@ fn expectation_maximization(
     tolerance: f64,
     observer: &dyn Observer,
 ) -> Result<Run> {
-    let mut z = vec![0.0; labels.n_rows() * k];
+    let mut z = room::zeros(labels.n_rows() * k)?;
     for (row, &c) in z.chunks_exact_mut(k).zip(first) {
         row[c] = 1.0;
     }

@@ -1,6 +1,6 @@
 use ndarray::{Array2, ArrayView2};
 
-use crate::{Error, Features, Result, ensure};
+use crate::{Error, Features, Result, ensure, room};
 
 /// Runs one expression with a table ([`Dense`](crate::Dense)) in whatever precision it comes.
 #[doc(hidden)]
@@ -72,8 +72,11 @@ impl Dense<'_> {
     }
 
     /// A copy in double precision.
-    pub fn to_f64(&self) -> Array2<f64> {
-        with_rows!(self, |x| x.mapv(f64::from))
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge) where there is no memory for it.
+    pub fn to_f64(&self) -> Result<Array2<f64>> {
+        with_rows!(self, |x| room::table_of(x.nrows(), x.ncols(), |at| f64::from(x[at])))
     }
 }
 

@@ -66,8 +66,8 @@ struct Centred {
 }
 
 impl Centred {
-    fn new(features: Dense<'_>, side: &SideInformation) -> Self {
-        let mut all = features.to_f64();
+    fn new(features: Dense<'_>, side: &SideInformation) -> Result<Self> {
+        let mut all = features.to_f64()?;
         let mut scale = Array1::ones(all.ncols());
         for (mut column, scale) in all.columns_mut().into_iter().zip(&mut scale) {
             let size = column.iter().fold(0.0f64, |m, v| m.max(v.abs()));
@@ -88,7 +88,7 @@ impl Centred {
         }
         let objects: Vec<usize> = side.labelled_objects().iter().map(|o| o.0).collect();
         let labelled = all.select(Axis(0), &objects);
-        Centred { all, labelled, scale }
+        Ok(Centred { all, labelled, scale })
     }
 }
 
@@ -108,7 +108,7 @@ impl Scales {
         budget: MemoryBudget,
     ) -> Result<Self> {
         check(side, budget)?;
-        let centred = Centred::new(features, side);
+        let centred = Centred::new(features, side)?;
         let n = centred.all.nrows() as f64;
         let spread: Vec<f64> =
             centred.all.columns().into_iter().map(|c| (2.0 * c.dot(&c) / n).sqrt()).collect();
@@ -137,7 +137,7 @@ impl Whitened {
         check(side, budget)?;
         let d = features.n_features();
         budget.check_square("covariance", d, 8)?;
-        let centred = Centred::new(features, side);
+        let centred = Centred::new(features, side)?;
         // Unit variances first, so that features of small unit are not taken for rounding.
         let n = centred.all.nrows() as f64;
         let spread: Array1<f64> =

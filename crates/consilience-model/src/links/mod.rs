@@ -183,7 +183,7 @@ impl LinkedClustering {
         self.check(features.into(), side)?;
         observer.check()?;
         self.budget.check_table("features", features.n_objects(), features.n_features(), 32)?;
-        let x = features.to_f64();
+        let x = features.to_f64()?;
         let mut report = Report::default();
         let (judgement, prepared) =
             report.stage("judgement", || match self.rows(x.nrows(), side) {
@@ -223,7 +223,7 @@ impl LinkedClustering {
         self.check(features.into(), side)?;
         let known = self.candidates.iter().find(|c| c.name() == candidate);
         let candidate = known.ok_or_else(|| candidates::unknown(candidate))?;
-        candidate.prepare(&self.problem(&features.to_f64()), observer)?.fit(side, observer)
+        candidate.prepare(&self.problem(&features.to_f64()?), observer)?.fit(side, observer)
     }
 
     fn problem<'a>(&self, x: &'a Array2<f64>) -> Problem<'a> {

@@ -114,7 +114,7 @@ impl QuestionerOptions {
         self.memory.check_table("features", n, features.n_features(), 24)?;
         self.memory.check_square("cells", most, 24)?;
         self.memory.check_table("objects and cells", n, most, 8)?;
-        let mut space = Space::new(Scaled::new(features).features().to_f64(), self.seed);
+        let mut space = Space::new(Scaled::new(features).features().to_f64()?, self.seed);
         let groups = clusters.max(GROUPS.0.min(n / GROUPS.1));
         space.learn_alone(groups, self.seed, observer)?;
         let cells = Cells::new(space.z.view(), most, self.seed, observer)?;

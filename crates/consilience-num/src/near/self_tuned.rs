@@ -2,7 +2,7 @@
 
 #[cfg(feature = "serde")]
 use consilience_core::{Error, stored::Parts};
-use consilience_core::{Observer, Result};
+use consilience_core::{Observer, Result, room};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::{Array2, ArrayView2};
@@ -293,7 +293,7 @@ impl Table {
             .map(|(c, part)| {
                 observer.check()?;
                 let m = part.len() / d;
-                let mut products = vec![0.0; m * n];
+                let mut products = room::zeros(m * n)?;
                 let out = MatMut::from_row_major_slice_mut(&mut products, m, n);
                 let part_rows = MatRef::from_row_major_slice(part, m, d);
                 matmul(out, Accum::Replace, part_rows, all.transpose(), 1.0, Par::Seq);

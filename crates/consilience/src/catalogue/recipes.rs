@@ -184,6 +184,7 @@ tree!(EC_CMS, |s| tuned!(
     s,
     EcCms::new(s.clusters).memory_budget(s.budget),
     number confidence,
+    number largest_share,
     number error_penalty,
     number entropy_scale,
     number tolerance,

@@ -205,6 +205,12 @@ const EC_CMS: &[Parameter] = &[
     )
     .alias(&["alpha"]),
     Parameter::new(
+        "largest_share",
+        "objects in a component of reliable pairs at most, by a raised confidence",
+        "1",
+        "above 0, to 1",
+    ),
+    Parameter::new(
         "error_penalty",
         "what it costs to change a pair that is not reliable",
         "1",

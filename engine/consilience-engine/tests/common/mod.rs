@@ -10,6 +10,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use serde_json::Value;
+use tempfile::TempDir;
 
 pub(crate) fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_consilience-engine"))
@@ -57,6 +58,8 @@ pub(crate) fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
 pub(crate) struct Party {
     child: Child,
     _said: Option<BufReader<ChildStdout>>,
+    /// For its temporary files, which it cannot remove where it is killed.
+    _folder: TempDir,
 }
 
 impl Party {
@@ -65,14 +68,16 @@ impl Party {
     }
 
     fn start_as(program: &mut Command, arguments: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
         let child = program
             .args(arguments.split_whitespace())
+            .env("TMPDIR", folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        Party { child, _said: None }
+        Party { child, _said: None, _folder: folder }
     }
 
     /// A scheduler that listens there, and where that is.

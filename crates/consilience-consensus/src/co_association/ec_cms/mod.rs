@@ -14,6 +14,7 @@ use consilience_graph::{Lifespan, Linked, linked_method};
 
 use super::confidence::{Confidence, LARGEST, on_grid};
 use super::lwea::{ENTROPY_SCALE, LocallyWeighted};
+use super::threshold::Threshold;
 use solver::Solver;
 
 const CONFIDENCE: f64 = 0.8;
@@ -49,6 +50,9 @@ const TOLERANCE: f64 = 1e-2;
 /// // 3 have become more alike.
 /// assert_eq!(before.weights()[[0, 2]], 0.0);
 /// assert!(after.weights()[[0, 2]] > 0.005);
+/// // Three of five objects are linked; where a component may hold at most half, none are.
+/// let small = SelfEnhancedCoAssociation::default().confidence(0.6).largest_share(0.5);
+/// assert_eq!(small.similarity(&ensemble)?.weights()[[0, 2]], 0.0);
 /// # Ok::<(), consilience::Error>(())
 /// ```
 ///
@@ -56,7 +60,8 @@ const TOLERANCE: f64 = 1e-2;
 /// O(n~^2 M), then O(n~^2 b) for each round, where b is the size of the components of the graph of
 /// reliable pairs: each pair of components is solved by itself. A sixteenth of the pairs tells
 /// beforehand how many rounds there will be. 12 n~^2 bytes, and 96 b^2 for the largest component
-/// in every thread.
+/// in every thread. A [largest share](SelfEnhancedCoAssociation::largest_share) below 1 adds
+/// O(n~^2 M) on one thread and O(n~) memory.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for parameters
@@ -67,12 +72,13 @@ const TOLERANCE: f64 = 1e-2;
 /// Jia, Tao, Wang, Wang 2023, "Ensemble Clustering via Co-Association Matrix Self-Enhancement",
 /// with the steps and the stopping rule of the authors' program. The exact form on microclusters,
 /// missing labels (CA and A over the members that label both objects) and the mean of C and its
-/// transpose, which differ before convergence, are ours. Where alpha links no two microclusters, C
+/// transpose, which differ before convergence, are ours, and so is the largest share. Where alpha links no two microclusters, C
 /// is a multiple of A between them, and A itself comes out.
 #[doc(alias = "EC-CMS")]
 #[derive(Clone, Copy, Debug)]
 pub struct SelfEnhancedCoAssociation {
     confidence: f64,
+    largest_share: f64,
     error_penalty: f64,
     entropy_scale: f64,
     max_iterations: usize,
@@ -85,6 +91,7 @@ impl Default for SelfEnhancedCoAssociation {
     fn default() -> Self {
         SelfEnhancedCoAssociation {
             confidence: CONFIDENCE,
+            largest_share: 1.0,
             error_penalty: PENALTY,
             entropy_scale: ENTROPY_SCALE,
             max_iterations: MAX_ITERATIONS,
@@ -101,6 +108,12 @@ impl SelfEnhancedCoAssociation {
         /// and above 1 no pair is. The paper takes 0.7 to 0.8, chosen for each data set.
         #[doc(alias = "alpha")]
         pub fn confidence(mut self, confidence: f64) { self.confidence = confidence }
+
+        /// The largest share of the objects that one component of the graph of reliable pairs may
+        /// hold. Default 1; above 0, to 1. Below 1, the [confidence](Self::confidence) is raised to
+        /// the least at which none holds more, which needs no classes; the report says to which.
+        /// Where one microcluster alone holds more, no pair is reliable.
+        pub fn largest_share(mut self, share: f64) { self.largest_share = share }
 
         /// What it costs to change a pair that is not reliable. Default 1; 1e-6 to 1e6. The paper
         /// takes 0.001 to 100, chosen for each data set.
@@ -129,6 +142,33 @@ impl SelfEnhancedCoAssociation {
     fn locally_weighted(&self) -> LocallyWeighted {
         LocallyWeighted::default().entropy_scale(self.entropy_scale).memory_budget(self.budget)
     }
+
+    /// From which co-association on pairs are reliable; the report says where it was raised.
+    fn threshold(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Threshold> {
+        let (confidence, share) = (self.confidence, self.largest_share);
+        if share >= 1.0 {
+            return Ok(Threshold::From(confidence));
+        }
+        let raised = Threshold::raised(nodes, confidence, share, observer)?;
+        let most = 100.0 * share;
+        match raised {
+            Threshold::From(_) => {}
+            Threshold::Above(bound) if bound < 1.0 => report.notes.push(format!(
+                "confidence raised from {confidence} to {raised}, so that no component of reliable \
+                 pairs holds more than {most} % of the objects"
+            )),
+            Threshold::Above(_) => report.notes.push(format!(
+                "at every confidence one component of reliable pairs holds more than {most} % of \
+                 the objects: no pair is taken for reliable"
+            )),
+        }
+        Ok(raised)
+    }
 }
 
 impl Similarity for SelfEnhancedCoAssociation {
@@ -141,6 +181,11 @@ impl Similarity for SelfEnhancedCoAssociation {
         ensure!(
             alpha > 0.0 && alpha.is_finite(),
             invalid("confidence {alpha}; expected a positive number")
+        );
+        let share = self.largest_share;
+        ensure!(
+            share > 0.0 && share <= 1.0,
+            invalid("largest share {share}; expected above 0, to 1")
         );
         ensure!(
             (1e-6..=1e6).contains(&lambda),
@@ -166,13 +211,14 @@ impl Similarity for SelfEnhancedCoAssociation {
         observer.check()?;
         let n = nodes.n_nodes();
         self.budget.check_square("weighted co-association", n, 12)?;
-        let graph =
-            Confidence::of(nodes, self.confidence, self.largest_component, self.budget, observer)?;
+        let threshold = self.threshold(nodes, report, observer)?;
+        let (least, largest) = (threshold.least(), self.largest_component);
+        let graph = Confidence::of(nodes, least, largest, self.budget, observer)?;
         let weighted = self.locally_weighted().between(nodes, report, observer)?;
         if graph.groups.is_empty() {
             report.notes.push(format!(
-                "no two microclusters reach the confidence {}: the similarity is that of LWEA",
-                self.confidence
+                "no two microclusters have a co-association {threshold}: the similarity is that of \
+                 LWEA"
             ));
             return Ok(weighted);
         }
@@ -201,7 +247,9 @@ impl Similarity for SelfEnhancedCoAssociation {
 /// Use it where classes are of very unequal size and some members may be bad: pairs that nearly
 /// all members put together pull their objects to the same neighbours. Where the reliable pairs
 /// link most objects with one another it merges classes; the report then says so, and
-/// [`Lwea`](crate::Lwea) or a higher [confidence](EcCms::confidence) is better. Deterministic; the
+/// [`Lwea`](crate::Lwea) or a higher [confidence](EcCms::confidence) is better. With some twenty
+/// members and more, `confidence(0.7).largest_share(0.5)` finds such a confidence for each ensemble
+/// without classes (`docs/choosing.md`); with ten, take [`Lwea`](crate::Lwea). Deterministic; the
 /// similarity is a dense matrix over microclusters.
 ///
 /// ```
@@ -215,6 +263,10 @@ impl Similarity for SelfEnhancedCoAssociation {
 /// ])?;
 /// let consensus = EcCms::new(3).confidence(0.6).consensus(&ensemble)?;
 /// assert_eq!(consensus.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
+/// // From 0.3 on, pairs link five of the seven objects with one another.
+/// let fit = EcCms::new(3).confidence(0.3).largest_share(0.5).fit(&ensemble, &())?;
+/// assert_eq!(fit.output, consensus);
+/// assert!(fit.report.notes.iter().any(|n| n.contains("raised from 0.3 to above 0.3333")));
 /// # Ok::<(), consilience::Error>(())
 /// ```
 ///
@@ -244,6 +296,11 @@ impl EcCms {
         #[doc(alias = "alpha")]
         pub fn confidence(mut self, confidence: f64) {
             self.0 = self.0.map_similarity(|s| s.confidence(confidence))
+        }
+
+        /// As [`SelfEnhancedCoAssociation::largest_share`]. Default 1; above 0, to 1.
+        pub fn largest_share(mut self, share: f64) {
+            self.0 = self.0.map_similarity(|s| s.largest_share(share))
         }
 
         /// As [`SelfEnhancedCoAssociation::error_penalty`]. Default 1; 1e-6 to 1e6.

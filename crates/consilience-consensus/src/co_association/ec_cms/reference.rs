@@ -1,11 +1,12 @@
 //! EC-CMS on all objects, straight from its formulas, and what holds the fast one equal to it.
 
 use consilience_conformance::small_worlds;
-use consilience_core::{ConsensusFunction, Ensemble, Partition, Seed, Similarity};
+use consilience_core::{ConsensusFunction, Ensemble, Microclusters, Partition, Seed, Similarity};
 use ndarray::Array2;
 use proptest::prelude::*;
 
 use super::{EcCms, SelfEnhancedCoAssociation};
+use crate::co_association::threshold::Threshold;
 
 /// A few different rows, many of them equal, some labels missing.
 pub(crate) fn world(seed: u64, n: usize, members: usize, k: usize, missing: f64) -> Ensemble {
@@ -239,5 +240,37 @@ fn counts_are_repeated_rows() {
         for (x, &i) in of.iter().enumerate() {
             assert_eq!(many.label(x), few.label(i), "seed {seed} object {i}");
         }
+    }
+}
+
+/// A raised confidence is as the same confidence given, to the bit; a share that holds changes
+/// nothing.
+#[test]
+fn a_raised_confidence_is_that_confidence() {
+    let mut raised = 0;
+    for seed in 0..30 {
+        let e = world(seed, 24, 7, 4, if seed % 2 == 0 { 0.0 } else { 0.2 });
+        let nodes = Microclusters::of(&e).unwrap();
+        for (confidence, share) in [(0.4, 0.3), (0.4, 0.6), (0.7, 0.5)] {
+            let method = SelfEnhancedCoAssociation::default().confidence(confidence);
+            let found = method.largest_share(share).similarity(&e).unwrap();
+            let threshold = Threshold::raised(&nodes, confidence, share, &()).unwrap();
+            raised += usize::from(threshold != Threshold::From(confidence));
+            let given = method.confidence(threshold.least()).similarity(&e).unwrap();
+            assert_eq!(found, given, "seed {seed}");
+            if threshold == Threshold::From(confidence) {
+                assert_eq!(found, method.similarity(&e).unwrap(), "seed {seed}");
+            }
+        }
+    }
+    assert!((10..90).contains(&raised), "{raised} of 90");
+}
+
+#[test]
+fn shares_out_of_range_are_refused() {
+    let e = world(1, 9, 3, 2, 0.0);
+    for share in [0.0, -0.5, 1.5, f64::NAN] {
+        let error = EcCms::new(2).largest_share(share).consensus(&e).unwrap_err();
+        assert!(error.to_string().contains(&format!("largest share {share}")), "{error}");
     }
 }

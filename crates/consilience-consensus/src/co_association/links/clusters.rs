@@ -1,6 +1,8 @@
 //! Similarity of clusters by what they are linked to, and of objects by their clusters.
 
-use consilience_core::{Error, MemoryBudget, Microclusters, Observer, Result, SimilarityGraph};
+use consilience_core::{
+    Error, MemoryBudget, Microclusters, Observer, Result, SimilarityGraph, room,
+};
 use consilience_graph::{ClusterIncidence, ClusterOverlaps};
 use consilience_num::sparse::Csr;
 use ndarray::Array2;
@@ -146,8 +148,9 @@ pub(super) fn sim_rank(
     let shares: Vec<f64> = sizes.iter().zip(&labels).map(|(s, m)| s / m).collect();
     let overlap = incidence.overlaps(&shares, observer)?;
     // Clusters of the round before last: objects follow them, and clusters follow objects.
-    let mut before = Array2::<f64>::zeros((edges, edges));
-    let mut now = Array2::<f64>::eye(edges);
+    let mut before = room::table::<f64>(edges, edges)?;
+    let mut now = room::table::<f64>(edges, edges)?;
+    now.diag_mut().fill(1.0);
     for round in 1..iterations {
         observer.check()?;
         observer.progress("similarity of clusters", round - 1, iterations);
@@ -162,7 +165,7 @@ pub(super) fn sim_rank(
                 sizes[i] * (1.0 - decay * sum / (labels[i] * labels[i]))
             })
             .collect();
-        let mut next = sandwich(&overlap, &before);
+        let mut next = sandwich(&overlap, &before)?;
         next.mapv_inplace(|x| decay * x);
         let own = incidence.overlaps(&missing, observer)?;
         for e in 0..edges {
@@ -184,17 +187,16 @@ pub(super) fn sim_rank(
 }
 
 /// `O C O` for symmetric O and C.
-fn sandwich(overlap: &Csr, c: &Array2<f64>) -> Array2<f64> {
+fn sandwich(overlap: &Csr, c: &Array2<f64>) -> Result<Array2<f64>> {
     let n = c.nrows();
     let product = |x: &Array2<f64>| {
-        let x = x.as_standard_layout();
-        let mut y = vec![0.0; n * n];
-        if let Some(x) = x.as_slice() {
-            overlap.multiply(x, &mut y, n);
+        let mut y = room::table::<f64>(n, n)?;
+        if let (Some(x), Some(y)) = (x.as_slice(), y.as_slice_mut()) {
+            overlap.multiply(x, y, n);
         }
-        Array2::from_shape_vec((n, n), y).unwrap_or_default()
+        Ok::<_, Error>(y)
     };
-    product(&product(c).reversed_axes())
+    product(&room::copied_table(product(c)?.t())?)
 }
 
 impl ClusterLinks {
@@ -228,7 +230,7 @@ impl ClusterLinks {
         let (labels, member) = (labels(incidence), incidence.member_of_cluster());
         let complete = labels.iter().all(|&m| m == incidence.n_members() as f64);
         let within = matches!(self, ClusterLinks::WithinMembers(_));
-        let mut s = vec![0.0; n * n];
+        let mut s = room::zeros(n * n)?;
         s.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(
             || (vec![0.0; incidence.n_clusters()], vec![0.0; incidence.n_members()]),
             |(row, labelling), (i, out)| {

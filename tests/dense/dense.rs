@@ -1,18 +1,15 @@
 //! Eigenpairs and linear systems: what every result must satisfy, whichever library computes the
 //! dense ones (the feature `lapack` takes LAPACK).
 
-#[path = "dense/nasty.rs"]
 mod nasty;
-#[path = "dense/random.rs"]
 mod random;
-#[path = "dense/solve.rs"]
 mod solve;
 
-use consilience::num::eigen::{
+use consilience_core::{Seed, Stream};
+use consilience_num::eigen::{
     SymmetricOperator, Truncated, TruncatedOptions, Which, symmetric_eigen, truncated_eigen,
     try_truncated_eigen,
 };
-use consilience::{Seed, Stream};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use rayon::prelude::*;
 
