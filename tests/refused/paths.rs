@@ -3,12 +3,12 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path as File;
 
-use consilience::completion::{Mccc, Rdml};
-use consilience::constrained::{Ccskl, CopKMeans, Fpc, MpckMeans, PckMeans, Pmmc};
+use consilience::completion::Mccc;
+use consilience::constrained::{Ccskl, CopKMeans, Fpc, MpckMeans, PckMeans};
 use consilience::crowd::CrowdMethod;
 use consilience::generate::{KMeans, KernelKMeans, MiniBatchKMeans, SphericalKMeans, USpec};
 use consilience::io::{Input, OutputFile, read_answers};
-use consilience::metric::{Dca, Itml, Lmnn, Mmc, Rca, RsdFull};
+use consilience::metric::Rca;
 use consilience::ndarray::Array2;
 use consilience::{Ensemble, MemoryBudget, Partition, Result, Seed};
 
@@ -67,15 +67,12 @@ pub(crate) const PATHS: &[Path] = &[
     path("WEAC", 0, |_| methods::square("weac-al", 5)),
     path("WCT", 0, |_| methods::square("wct-al", 0)),
     path("SRS", 0, |_| methods::square("srs-al", 0)),
-    path("GP-MGLA", 0, |_| methods::long("gp-mgla")),
-    path("HGPA", 0, |_| methods::long("hgpa")),
-    path("SRW", 0, |_| methods::square("srw", 0)),
-    path("ECPCS-MC", 0, |_| methods::long("ecpcs-mc")),
-    path("ECPCS-HC", 0, |_| methods::square("ecpcs-hc", 0)),
-    path("SDGCA", 0, |_| methods::square("sdgca", 0)),
+    path("GP-MGLA", 1, |_| methods::long("gp-mgla")),
+    path("HGPA", 1, |_| methods::long("hgpa")),
+    path("SRW", 1, |_| methods::square("srw", 0)),
+    path("ECPCS-MC", 20, |_| methods::long("ecpcs-mc")),
     path("QMI", 0, |_| methods::long("qmi")),
     path("mixture", 0, |_| methods::long("mm")),
-    path("ECMC", 0, |_| methods::square("ecmc-al", 0)),
     path("auto", 0, |_| methods::square("auto", 0)),
     path("U-SPEC", 0, |_| methods::u_spec()),
     path("k-means members", 0, |_| methods::k_means()),
@@ -101,23 +98,16 @@ pub(crate) const PATHS: &[Path] = &[
     path("crowd, spectral", 0, |_| methods::crowd(CrowdMethod::Spectral)),
     path("crowd, Dawid-Skene", 0, |_| methods::crowd(CrowdMethod::DawidSkene)),
     path("crowd, block model", 0, |_| methods::crowd(CrowdMethod::Block)),
-    path("crowd, log-odds", 0, |_| methods::crowd(CrowdMethod::LogOdds)),
-    path("crowd, completion", 0, |_| methods::crowd(CrowdMethod::Rmc)),
+    path("crowd, log-odds", 2, |_| methods::crowd(CrowdMethod::LogOdds)),
+    path("crowd, completion", 1, |_| methods::crowd(CrowdMethod::Rmc)),
     path("crowd, Bayesian", 0, |_| methods::crowd(CrowdMethod::Bayesian)),
-    path("crowd, pairs", 0, |_| methods::crowd(CrowdMethod::Pairs)),
-    path("MCCC", 0, |_| methods::constrained(SOME, Mccc::new(3).seed(Seed(1)))),
-    path("RDML", 0, |_| methods::constrained(SOME, Rdml::new(3).seed(Seed(1)))),
+    path("crowd, pairs", 3, |_| methods::crowd(CrowdMethod::Pairs)),
+    path("MCCC", 2, |_| methods::constrained(SOME, Mccc::new(3).seed(Seed(1)))),
     path("PCK-Means", 0, |_| methods::constrained(MANY, PckMeans::new(3).seed(Seed(1)))),
-    path("MPCK-Means", 0, |_| methods::constrained(MANY, MpckMeans::new(3).seed(Seed(1)))),
+    path("MPCK-Means", 7, |_| methods::constrained(MANY, MpckMeans::new(3).seed(Seed(1)))),
     path("COP-KMeans", 0, |_| methods::constrained(MANY, CopKMeans::new(3).seed(Seed(1)))),
-    path("CCSKL", 0, |_| methods::constrained(SOME, Ccskl::new(3).seed(Seed(1)))),
-    path("PMMC", 0, |_| methods::constrained(SOME, Pmmc::new(3).seed(Seed(1)))),
-    path("ITML", 0, |_| methods::learned(Itml::new())),
-    path("MMC", 0, |_| methods::learned(Mmc::new())),
-    path("RCA", 0, |_| methods::learned(Rca::new())),
-    path("DCA", 0, |_| methods::learned(Dca::new())),
-    path("LMNN", 0, |_| methods::learned(Lmnn::new())),
-    path("RSD, full", 0, |_| methods::learned(RsdFull::new().max_iterations(2))),
+    path("CCSKL", 3, |_| methods::constrained(SOME, Ccskl::new(3).seed(Seed(1)))),
+    path("RCA", 10, |_| methods::learned(Rca::new())),
     path("report", 0, |_| methods::report()),
     path("updater, start", 0, |_| methods::updater_start()),
     path("updater, a batch", 0, |_| methods::updater_batch()),

@@ -143,7 +143,7 @@ impl Ccskl {
             .parallel(rayon::current_num_threads() > 1);
         watch.step(2)?;
         let found = fit(rows, None, &options, watch.observer())?;
-        let start = first_centres(rows, side, clusters, self.seed);
+        let start = first_centres(rows, side, clusters, self.seed)?;
         let seeded = from_centres(rows, None, start.view(), &options, &())?;
         Ok(if seeded.inertia < found.inertia { seeded } else { found })
     }

@@ -184,7 +184,7 @@ impl ConstrainedClusterer for CopKMeans {
         observer.check()?;
         let mut report = Report::default();
         let (frame, x) = Frame::new(&features)?;
-        let mut centres = first_centres(x.view(), side, clusters, self.seed);
+        let mut centres = first_centres(x.view(), side, clusters, self.seed)?;
         // Duplicates may be apart: cannot-links need the clusters that were asked for, not the
         // distinct rows.
         while centres.nrows() < clusters {

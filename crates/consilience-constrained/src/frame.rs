@@ -3,7 +3,7 @@
 
 #[cfg(feature = "serde")]
 use consilience_core::stored::Parts;
-use consilience_core::{Assign, Dense, Features, Result, Seed, SideInformation};
+use consilience_core::{Assign, Dense, Features, Result, Seed, SideInformation, room};
 use consilience_num::kmeans;
 use consilience_num::reduce::ordered_chunks;
 use consilience_num::rows::mean_row;
@@ -181,7 +181,7 @@ pub(crate) fn first_centres(
     side: &SideInformation,
     k: usize,
     seed: Seed,
-) -> Array2<f64> {
+) -> Result<Array2<f64>> {
     let sets: Vec<&Vec<usize>> =
         side.labelled_sets().iter().filter(|s| s.len() > 1 || side.are_classes()).collect();
     let means: Vec<Array1<f64>> = sets.iter().map(|s| mean_row(x, s)).collect();
@@ -217,10 +217,15 @@ pub(crate) fn first_centres(
 }
 
 /// Draws objects with probability in proportion to the squared distance to the nearest centre.
-fn fill(x: ArrayView2<'_, f64>, mut centres: Array2<f64>, k: usize, seed: Seed) -> Array2<f64> {
+fn fill(
+    x: ArrayView2<'_, f64>,
+    mut centres: Array2<f64>,
+    k: usize,
+    seed: Seed,
+) -> Result<Array2<f64>> {
     let mut stream = seed.derive("first centres", 0).stream();
     let n = x.nrows();
-    let mut mass = vec![f64::INFINITY; n];
+    let mut mass = room::filled(n, f64::INFINITY)?;
     for c in 0..centres.nrows() {
         (0..n).for_each(|i| mass[i] = mass[i].min(square(x, i, centres.view(), c)));
     }
@@ -232,7 +237,7 @@ fn fill(x: ArrayView2<'_, f64>, mut centres: Array2<f64>, k: usize, seed: Seed) 
         let c = centres.nrows() - 1;
         (0..n).for_each(|i| mass[i] = mass[i].min(square(x, i, centres.view(), c)));
     }
-    centres
+    Ok(centres)
 }
 
 /// Gives every empty cluster the free object that is farthest from its centre, unless that would

@@ -528,7 +528,7 @@ impl ConstrainedClusterer for MpckMeans {
         observer.check()?;
         let mut report = Report::default();
         let (frame, x) = Frame::new(&features)?;
-        let centres = first_centres(x.view(), side, clusters, self.seed);
+        let centres = first_centres(x.view(), side, clusters, self.seed)?;
         side.tell_thinned(self.max_pairs, &mut report);
         let mut state = State::new(self, x.view(), side, centres);
         let mut watch = Watch::new(observer, self.name(), self.max_iterations);
@@ -617,7 +617,7 @@ mod tests {
                     .per_cluster(per_cluster)
                     .full(full)
                     .weight(0.3 + (seed % 3) as f64);
-                let centres = first_centres(x.view(), &side, k, Seed(seed));
+                let centres = first_centres(x.view(), &side, k, Seed(seed)).unwrap();
                 let mut state = State::new(&method, x.view(), &side, centres);
                 let mut seen = Vec::new();
                 let mut watch = Watch::new(&(), "", 100);
@@ -659,8 +659,12 @@ mod tests {
         let (_, x) = Frame::new(&x.view().into()).unwrap();
         let side = SideInformation::none(100);
         let method = MpckMeans::new(2).prior(1e-9);
-        let mut state =
-            State::new(&method, x.view(), &side, first_centres(x.view(), &side, 2, Seed(0)));
+        let mut state = State::new(
+            &method,
+            x.view(),
+            &side,
+            first_centres(x.view(), &side, 2, Seed(0)).unwrap(),
+        );
         method
             .run(&mut state, &mut Report::default(), &mut Watch::new(&(), "", 100), &mut |_| {})
             .unwrap();

@@ -262,7 +262,7 @@ impl ConstrainedClusterer for PckMeans {
             Some(w) => frame.square_in(w),
             None => x.iter().map(|v| v * v).sum::<f64>() / x.nrows() as f64,
         };
-        let mut centres = first_centres(x.view(), side, clusters, self.seed);
+        let mut centres = first_centres(x.view(), side, clusters, self.seed)?;
         let mut watch = Watch::new(observer, self.name(), self.max_iterations);
         let mut labels = PckMeans { weight: Some(weight), ..*self }.run(
             x.view(),
@@ -291,7 +291,7 @@ mod tests {
             let (x, side, k) = world(seed);
             let (_, x) = Frame::new(&x.view().into()).unwrap();
             for weight in [0.0, 0.05, 10.0] {
-                let mut centres = first_centres(x.view(), &side, k, Seed(seed));
+                let mut centres = first_centres(x.view(), &side, k, Seed(seed)).unwrap();
                 let mut seen = Vec::new();
                 let mut report = Report::default();
                 let mut watch = Watch::new(&(), "", 100);

@@ -155,7 +155,7 @@ impl ConstrainedClusterer for SeededKMeans {
         observer.check()?;
         let mut report = Report::default();
         let (frame, x) = Frame::new(&features)?;
-        let mut centres = first_centres(x.view(), side, clusters, self.seed);
+        let mut centres = first_centres(x.view(), side, clusters, self.seed)?;
         let mut watch = Watch::new(observer, self.name(), self.max_iterations);
         let mut labels = if self.hold {
             self.held(x.view(), side, &mut centres, &mut report, &mut watch)?

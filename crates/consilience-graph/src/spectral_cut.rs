@@ -1,6 +1,6 @@
 use consilience_core::{
     Clusters, Fit, GraphPartitioner, Observer, Partition, Report, Result, Seed, SimilarityGraph,
-    Status, check_restarts,
+    Status, check_restarts, room,
 };
 use consilience_num::kmeans::KMeansOptions;
 use ndarray::Array2;
@@ -119,7 +119,7 @@ impl SpectralCut {
             Some(joined) => joined,
             None => {
                 let used = k.min(rows.ncols());
-                rows = rows.slice(ndarray::s![.., ..used]).to_owned();
+                rows = room::copied_table(rows.slice(ndarray::s![.., ..used]))?;
                 parts.cut(k, found.vectors.view(), rows, sizes, |rows, sizes, k| {
                     let options = KMeansOptions::new(k)
                         .restarts(self.restarts)

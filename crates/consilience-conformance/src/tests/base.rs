@@ -61,7 +61,7 @@ impl BaseClusterer for Toy {
             return Err(Error::empty("one object"));
         }
         let table = features.dense()?;
-        let x = table.to_f64();
+        let x = table.to_f64()?;
         let spread = x.column(0).iter().fold(f64::MIN, |m, &v| m.max(v))
             - x.column(0).iter().fold(f64::MAX, |m, &v| m.min(v));
         assert!(self.0 != Flaw::DividesByTheSpread || n < 2 || spread > 0.0, "0/0");

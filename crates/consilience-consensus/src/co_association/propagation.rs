@@ -1,15 +1,13 @@
 use consilience_core::{MemoryBudget, Observer, Result, ensure, room};
 use consilience_graph::{ClusterIncidence, ClusterOverlaps};
-use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, Axis, s};
-use rayon::prelude::*;
+use ndarray::Array2;
+
+use super::confidence::product;
 
 /// The published default of t.
 pub(crate) const STEPS: usize = 20;
 /// Walks have long mixed by then.
 const MAX_STEPS: usize = 1000;
-/// Rows of a product that one task computes.
-const ROWS: usize = 64;
 
 pub(crate) fn check_steps(steps: usize) -> Result<()> {
     ensure!((1..=MAX_STEPS).contains(&steps), invalid("{steps} steps; expected 1..={MAX_STEPS}"));
@@ -92,39 +90,32 @@ pub fn propagated_cluster_similarity(
 /// (P^m)' and G_(m+1) = P P' + P G_m P'. All terms are non-negative: nothing cancels, and zeros
 /// stay zeros.
 fn trajectories(p: &Array2<f64>, steps: usize, observer: &dyn Observer) -> Result<Array2<f64>> {
+    let times = |a: &_, b: &_| times(a, b, observer);
     let transposed = room::copied_table(p.t())?;
-    let first = product(p, &transposed)?;
+    let first = times(p, &transposed)?;
     let (mut g, mut power) = (room::copied_table(first.view())?, room::copied_table(p.view())?);
     let bits = usize::BITS - steps.leading_zeros();
     for bit in (0..bits - 1).rev() {
         observer.check()?;
         let turned = room::copied_table(power.t())?;
-        g += &product(&power, &product(&g, &turned)?)?;
+        g += &times(&power, &times(&g, &turned)?)?;
         let (last, odd) = (bit == 0, steps >> bit & 1 == 1);
         if !last {
-            observer.check()?;
-            power = product(&power, &power)?;
+            power = times(&power, &power)?;
         }
         if odd {
-            observer.check()?;
-            g = product(p, &product(&g, &transposed)?)? + &first;
+            g = times(p, &times(&g, &transposed)?)? + &first;
             if !last {
-                power = product(&power, p)?;
+                power = times(&power, p)?;
             }
         }
     }
     Ok(g)
 }
 
-/// A B in tasks of a fixed number of rows, so that the bits do not depend on the number of threads.
-fn product(a: &Array2<f64>, b: &Array2<f64>) -> Result<Array2<f64>> {
-    let (n, width) = (a.nrows(), b.ncols());
-    let mut out = room::table(n, width)?;
-    let tasks: Vec<_> = out.axis_chunks_iter_mut(Axis(0), ROWS).collect();
-    tasks.into_par_iter().enumerate().for_each(|(chunk, mut out)| {
-        let rows = a.slice(s![chunk * ROWS..n.min((chunk + 1) * ROWS), ..]);
-        general_mat_mul(1.0, &rows, b, 0.0, &mut out);
-    });
+fn times(a: &Array2<f64>, b: &Array2<f64>, observer: &dyn Observer) -> Result<Array2<f64>> {
+    let mut out = room::table(a.nrows(), b.ncols())?;
+    product(out.view_mut(), a.view(), b.view(), observer)?;
     Ok(out)
 }
 

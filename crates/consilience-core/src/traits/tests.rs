@@ -73,7 +73,7 @@ fn features_are_the_same_in_every_form() {
         match features.dense() {
             Ok(dense) => {
                 assert_eq!((dense.n_objects(), dense.n_features()), (5, 3));
-                assert_eq!(dense.to_f64(), x);
+                assert_eq!(dense.to_f64().unwrap(), x);
                 assert!(dense.check().is_ok() && dense.check_clusters(5).is_ok());
                 assert!(dense.check_clusters(6).is_err());
             }
