@@ -73,15 +73,26 @@ impl MiniBatchKMeans {
         pub fn batches(mut self, batches: usize) { self.batches = batches }
     }
 
-    /// Short k-means on a sample of so many objects, together about three times the steps of the
-    /// batches. From k-means++ alone two clusters often share a centre to the end.
-    fn start(&self, clusters: usize, sample: usize, seed: Seed) -> KMeansOptions {
+    /// The short k-means on a sample of so many objects, the best of which gives the first centres:
+    /// together about three times the steps of the batches. From k-means++ alone two clusters often
+    /// share a centre to the end.
+    ///
+    /// ```
+    /// use consilience::Seed;
+    /// use consilience::generate::MiniBatchKMeans;
+    /// use consilience::num::kmeans::KMeansOptions;
+    ///
+    /// let options = MiniBatchKMeans::new().start_options(20, 3072, Seed(7));
+    /// let ten = KMeansOptions::new(20).restarts(10).max_iterations(10).seed(Seed(7));
+    /// assert_eq!(options, ten);
+    /// ```
+    pub fn start_options(&self, clusters: usize, sample: usize, seed: Seed) -> KMeansOptions {
         let steps = self.batches.saturating_mul(self.batch).saturating_mul(3);
+        let restarts = steps / sample.saturating_mul(ROUNDS).max(1);
         KMeansOptions::new(clusters)
-            .restarts((steps / (ROUNDS * sample)).clamp(1, MOST_RESTARTS))
+            .restarts(restarts.clamp(1, MOST_RESTARTS))
             .max_iterations(ROUNDS)
             .seed(seed)
-            .parallel(rayon::current_num_threads() > 1)
     }
 
     fn run<F: Float>(
@@ -97,7 +108,7 @@ impl MiniBatchKMeans {
         let chosen =
             stream.sample(n, self.batch.saturating_mul(3).max(clusters.saturating_mul(10)));
         let sample = x.select(Axis(0), &chosen);
-        let options = self.start(clusters, chosen.len(), seed);
+        let options = self.start_options(clusters, chosen.len(), seed).parallel(parallel);
         let mut centres = kmeans::fit(sample.view(), None, &options, observer)?.centres;
         if centres.nrows() < clusters && chosen.len() < n {
             // The sample has too few distinct rows; the whole table may have more.
@@ -146,7 +157,7 @@ impl MiniBatchKMeans {
         let chosen =
             stream.sample(n, self.batch.saturating_mul(3).max(clusters.saturating_mul(10)));
         let sample = x.select(Some(&chosen), None);
-        let options = self.start(clusters, chosen.len(), seed);
+        let options = self.start_options(clusters, chosen.len(), seed).parallel(parallel);
         let found = sparse::fit(&ScaledRows::new(&sample)?, None, &options, observer)?.centres;
         drop(sample);
         let mut exact = if found.nrows() < clusters && chosen.len() < n {
