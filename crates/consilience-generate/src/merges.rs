@@ -5,7 +5,7 @@ use kodama::Method;
 use ndarray::Array2;
 
 use crate::columns::condensed;
-use crate::ward::by_means;
+use crate::ward::{Merge, by_means};
 
 /// Distances of all pairs of objects, row by row of the upper triangle.
 struct Condensed<'a> {
@@ -76,9 +76,6 @@ fn of_distances(
     };
     sorted(found)
 }
-
-/// A merge and its height.
-pub(crate) type Merge = (f64, [u32; 2]);
 
 /// Those of equal height in the order in which they were made, as each needs those before.
 fn sorted(mut found: Vec<Merge>) -> Result<Merges> {

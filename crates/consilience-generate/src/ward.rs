@@ -5,7 +5,6 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::columns::{ABREAST, Squares, columns};
-use crate::merges::Merge;
 
 /// Coordinates from which a search is shared by all threads: below, waking them takes longer.
 const SHARED: usize = 1 << 18;
@@ -20,6 +19,9 @@ struct Clusters {
     objects: Vec<u32>,
     left: usize,
 }
+
+/// The height of a merge, and an object of each of the two clusters.
+pub(crate) type Merge = (f64, [u32; 2]);
 
 /// How much the sum of squares within clusters grows by a merge, twice, and with whom.
 type Near = (f64, usize);
