@@ -26,9 +26,10 @@ use crate::merges::merges;
 /// ```
 ///
 /// # Complexity
-/// O(n^2 d) time. Ward's linkage keeps the means of clusters, in 8 n d bytes; all others the
-/// distances of all pairs, in 4 n^2 bytes. More than the memory budget is refused. It can be
-/// cancelled between any two merges, but for centroid and median linkage, which are finished first.
+/// O(n^2 d) time and 4 n^2 bytes for the distances of all pairs, refused beyond the memory budget;
+/// 8 n d bytes for the means of clusters under Ward's linkage of up to 32 features, and of more
+/// where the distances would be beyond the budget. It can be cancelled between any two merges, but
+/// for centroid and median linkage, which are finished first.
 ///
 /// # Errors
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
@@ -88,15 +89,19 @@ impl BaseClusterer for Agglomerative {
         features.check_clusters(clusters)?;
         observer.check()?;
         let n = features.n_objects();
-        match self.linkage {
-            Linkage::Ward => self.budget.check_table("means", n, features.n_features(), 8)?,
+        let d = features.n_features();
+        let means = self.linkage == Linkage::Ward
+            && (d <= FEW_FEATURES || !self.budget.allows_table(n, n, 4));
+        if means {
+            self.budget.check_table("means", n, d, 8)?;
+        } else {
             // Half a square of 8 bytes.
-            _ => self.budget.check_square("distances", n, 4)?,
+            self.budget.check_square("distances", n, 4)?;
         }
         let mut report = Report::default();
         let x = unit_table(&features);
         let distinct = Distinct::new(x.clone()).len();
-        let merges = merges(&x, self.linkage, &mut report, observer)?;
+        let merges = merges(&x, self.linkage, means, &mut report, observer)?;
         // The first merges are the lowest, or those made first; between equal objects they have
         // height 0 and come first.
         let keep = n - clusters.min(distinct);
@@ -110,6 +115,10 @@ impl BaseClusterer for Agglomerative {
         finish(&labels, clusters, report)
     }
 }
+
+/// Features up to which Ward's linkage is faster by means: by distances each pair of objects reads
+/// them once, by means about three times.
+const FEW_FEATURES: usize = 32;
 
 /// The object at the root of a tree; the way there is halved.
 fn root(parent: &mut [u32], mut object: u32) -> u32 {

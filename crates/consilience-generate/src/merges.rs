@@ -37,18 +37,20 @@ impl Condensed<'_> {
 /// Two clusters, each told by one of its objects, in the order in which they are joined.
 pub(crate) type Merges = Vec<[u32; 2]>;
 
-/// All merges, the lowest first; those of centroid and median linkage as they are made.
+/// All merges, the lowest first; those of centroid and median linkage as they are made. Ward's are
+/// found by `means` of clusters or, as all others, by distances.
 ///
-/// What is equally near is decided as by kodama, to which the tests hold this, but under Ward's
-/// linkage, which rounds otherwise.
+/// What is equally near is decided as by kodama, to which the tests hold this, but by means, which
+/// round otherwise.
 pub(crate) fn merges(
     x: &Array2<f64>,
     linkage: Linkage,
+    means: bool,
     report: &mut Report,
     observer: &dyn Observer,
 ) -> Result<Merges> {
     let mut watch = Watch::new(observer, "agglomeration", x.nrows());
-    let found = if linkage == Linkage::Ward {
+    let found = if linkage == Linkage::Ward && means {
         report.stage("agglomeration", || sorted(by_means(x, &mut watch)?))?
     } else {
         let distances = report.stage("distances", || condensed(x, observer))?;
@@ -69,8 +71,15 @@ fn of_distances(
     let found = match linkage {
         Linkage::Single => spanning(&d, watch)?,
         Linkage::Complete => chained(d, watch, |a, b, _, _| if a > b { a } else { b })?,
-        Linkage::Average => chained(d, watch, |a, b, na, nb| (na * a + nb * b) / (na + nb))?,
-        Linkage::Ward => return generic(&mut distances, n, Method::Ward),
+        Linkage::Average => {
+            chained(d, watch, |a, b, [na, nb, _], _| (na * a + nb * b) / (na + nb))?
+        }
+        Linkage::Ward => {
+            d.values.iter_mut().for_each(|d| *d *= *d);
+            chained(d, watch, |a, b, [na, nb, nx], merged| {
+                ((nx + na) * a + (nx + nb) * b - nx * merged) / (na + nb + nx)
+            })?
+        }
         Linkage::Centroid => return generic(&mut distances, n, Method::Centroid),
         Linkage::Median => return generic(&mut distances, n, Method::Median),
     };
@@ -84,11 +93,11 @@ fn sorted(mut found: Vec<Merge>) -> Result<Merges> {
 }
 
 /// The chain of nearest neighbours (Muellner, Figure 3). `update` says how far the union of a and b
-/// is from another: by the distances of a and of b to it, and the sizes of a and b.
+/// is from x: by the distances of a and of b to it, the three sizes, and the distance of a and b.
 fn chained(
     mut d: Condensed<'_>,
     watch: &mut Watch<'_>,
-    update: impl Fn(f64, f64, f64, f64) -> f64,
+    update: impl Fn(f64, f64, [f64; 3], f64) -> f64,
 ) -> Result<Vec<Merge>> {
     let n = d.n;
     let mut active: Vec<u32> = room::collected(0..n as u32)?;
@@ -120,7 +129,10 @@ fn chained(
             }
         }
         let (a, b) = (a.min(b), a.max(b));
-        join(&mut d, &active, [a, b], |x, y| update(x, y, sizes[a], sizes[b]));
+        let both = [sizes[a], sizes[b]];
+        join(&mut d, &active, [a, b], |x, from_a, from_b| {
+            update(from_a, from_b, [both[0], both[1], sizes[x]], nearest)
+        });
         sizes[b] += sizes[a];
         active.remove(place_of(&active, a));
         found.push((nearest, [a as u32, b as u32]));
@@ -163,22 +175,22 @@ fn join(
     d: &mut Condensed<'_>,
     active: &[u32],
     [a, b]: [usize; 2],
-    update: impl Fn(f64, f64) -> f64,
+    update: impl Fn(usize, f64, f64) -> f64,
 ) {
     let (before, rest) = active.split_at(place_of(active, a));
     let (between, behind) = rest.split_at(place_of(rest, b));
     for x in before.iter().map(|&x| x as usize) {
         let (from, to) = (d.place(x, a), d.place(x, b));
-        d.values[to] = update(d.values[from], d.values[to]);
+        d.values[to] = update(x, d.values[from], d.values[to]);
     }
     let of_a = d.place(a, a + 1);
     for x in between[1..].iter().map(|&x| x as usize) {
         let to = d.place(x, b);
-        d.values[to] = update(d.values[of_a + x - a - 1], d.values[to]);
+        d.values[to] = update(x, d.values[of_a + x - a - 1], d.values[to]);
     }
     for x in behind[1..].iter().map(|&x| x as usize) {
         let (from, to) = (of_a + x - a - 1, d.place(b, x));
-        d.values[to] = update(d.values[from], d.values[to]);
+        d.values[to] = update(x, d.values[from], d.values[to]);
     }
 }
 
@@ -255,6 +267,7 @@ mod tests {
             (Linkage::Single, Method::Single),
             (Linkage::Complete, Method::Complete),
             (Linkage::Average, Method::Average),
+            (Linkage::Ward, Method::Ward),
             (Linkage::Centroid, Method::Centroid),
             (Linkage::Median, Method::Median),
         ];
@@ -305,16 +318,15 @@ mod tests {
         for linkage in [Linkage::Single, Linkage::Complete, Linkage::Average, Linkage::Ward] {
             let after = After(AtomicUsize::new(0));
             let mut watch = Watch::new(&after, "merges", 50);
-            let error = match linkage {
-                Linkage::Ward => by_means(&x, &mut watch).unwrap_err(),
-                _ => {
-                    let given = condensed(&x, &()).unwrap();
-                    of_distances(given, 50, linkage, &mut watch).unwrap_err()
-                }
-            };
+            let given = condensed(&x, &()).unwrap();
+            let error = of_distances(given, 50, linkage, &mut watch).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Cancelled, "{linkage:?}");
             // It did not go on to the end.
             assert_eq!(after.0.load(Ordering::Relaxed), 8, "{linkage:?}");
         }
+        let after = After(AtomicUsize::new(0));
+        let error = by_means(&x, &mut Watch::new(&after, "merges", 50)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Cancelled);
+        assert_eq!(after.0.load(Ordering::Relaxed), 8);
     }
 }

@@ -176,6 +176,12 @@ fn bad_parameters_are_named() {
         let enough = small.memory_budget(MemoryBudget::bytes(bytes + 1));
         assert!(enough.fit(x.view().into(), 2, Seed(0), &()).is_ok(), "{linkage:?}");
     }
+    // Many features: by distances where they fit, else by means, which find the same.
+    let (wide, truth) = blobs(90, 40, 3, 5);
+    for bytes in [4 * 90 * 90, 4 * 90 * 90 - 1] {
+        let ward = Agglomerative::new(Linkage::Ward).memory_budget(MemoryBudget::bytes(bytes));
+        assert_eq!(agreement(&ward, &wide, &truth), 1.0, "{bytes}");
+    }
 }
 
 fn generator() -> Generator {
