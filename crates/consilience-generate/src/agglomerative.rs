@@ -9,9 +9,9 @@ use crate::merges::merges;
 
 /// Agglomerative clustering: joins the two closest clusters until k are left.
 ///
-/// For up to some 10,000 objects, by Ward's linkage some 100,000; deterministic, so that members
-/// differ by features, objects or k only. Single linkage follows chains, complete and Ward like
-/// compact clusters. Not for large n.
+/// For up to some 10,000 objects, by Ward's linkage some 20,000 and more; deterministic, so that
+/// members differ by features, objects or k only. Single linkage follows chains, complete and Ward
+/// like compact clusters. Not for large n.
 ///
 /// ```
 /// use consilience::{Linkage, Seed};
