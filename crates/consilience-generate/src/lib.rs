@@ -27,6 +27,7 @@
 
 mod agglomerative;
 mod categories;
+mod columns;
 mod distinct;
 mod expectation;
 mod fuzzy_c_means;
@@ -49,6 +50,7 @@ mod stored;
 #[cfg(test)]
 mod tests;
 mod uspec;
+mod ward;
 
 pub use agglomerative::Agglomerative;
 pub use categories::{CategoricalDistance, CategoryEmbedding};

@@ -1,7 +1,11 @@
 //! The merges of agglomeration, step by step, so that it can be stopped.
 
-use consilience_core::{Linkage, Result, Watch, room};
+use consilience_core::{Linkage, Observer, Report, Result, Watch, room};
 use kodama::Method;
+use ndarray::Array2;
+
+use crate::columns::condensed;
+use crate::ward::{Merge, by_means};
 
 /// Distances of all pairs of objects, row by row of the upper triangle.
 struct Condensed<'a> {
@@ -20,41 +24,67 @@ impl Condensed<'_> {
     fn get(&self, a: usize, b: usize) -> f64 {
         self.values[self.place(a, b)]
     }
+
+    /// Distances of an object to those behind it.
+    fn behind(&self, a: usize) -> &[f64] {
+        match a + 1 < self.n {
+            true => &self.values[self.place(a, a + 1)..][..self.n - 1 - a],
+            false => &[],
+        }
+    }
 }
 
 /// Two clusters, each told by one of its objects, in the order in which they are joined.
 pub(crate) type Merges = Vec<[u32; 2]>;
 
-/// All merges, the lowest first; those of centroid and median linkage as they are made. The
-/// distances are overwritten.
+/// All merges, the lowest first; those of centroid and median linkage as they are made. Ward's are
+/// found by `means` of clusters or, as all others, by distances.
 ///
-/// What is equally near is decided as by kodama, to which the tests hold this.
+/// What is equally near is decided as by kodama, to which the tests hold this, but by means, which
+/// round otherwise.
 pub(crate) fn merges(
-    distances: &mut [f64],
+    x: &Array2<f64>,
+    linkage: Linkage,
+    means: bool,
+    report: &mut Report,
+    observer: &dyn Observer,
+) -> Result<Merges> {
+    let mut watch = Watch::new(observer, "agglomeration", x.nrows());
+    let found = if linkage == Linkage::Ward && means {
+        report.stage("agglomeration", || sorted(by_means(x, &mut watch)?))?
+    } else {
+        let distances = report.stage("distances", || condensed(x, observer))?;
+        report.stage("agglomeration", || of_distances(distances, x.nrows(), linkage, &mut watch))?
+    };
+    watch.step(x.nrows())?;
+    Ok(found)
+}
+
+/// Merges from the distances of all pairs.
+fn of_distances(
+    mut distances: Vec<f64>,
     n: usize,
     linkage: Linkage,
     watch: &mut Watch<'_>,
 ) -> Result<Merges> {
+    let d = Condensed { values: &mut distances, n };
     let found = match linkage {
-        Linkage::Single => spanning(&Condensed { values: distances, n }, watch)?,
-        Linkage::Complete => chained(distances, n, watch, |a, b, _, _| if a > b { a } else { b })?,
+        Linkage::Single => spanning(&d, watch)?,
+        Linkage::Complete => chained(d, watch, |a, b, _, _| if a > b { a } else { b })?,
         Linkage::Average => {
-            chained(distances, n, watch, |a, b, [na, nb, _], _| (na * a + nb * b) / (na + nb))?
+            chained(d, watch, |a, b, [na, nb, _], _| (na * a + nb * b) / (na + nb))?
         }
         Linkage::Ward => {
-            distances.iter_mut().for_each(|d| *d *= *d);
-            chained(distances, n, watch, |a, b, [na, nb, nx], merged| {
+            d.values.iter_mut().for_each(|d| *d *= *d);
+            chained(d, watch, |a, b, [na, nb, nx], merged| {
                 ((nx + na) * a + (nx + nb) * b - nx * merged) / (na + nb + nx)
             })?
         }
-        Linkage::Centroid => return generic(distances, n, Method::Centroid),
-        Linkage::Median => return generic(distances, n, Method::Median),
+        Linkage::Centroid => return generic(&mut distances, n, Method::Centroid),
+        Linkage::Median => return generic(&mut distances, n, Method::Median),
     };
     sorted(found)
 }
-
-/// A merge and its height.
-type Merge = (f64, [u32; 2]);
 
 /// Those of equal height in the order in which they were made, as each needs those before.
 fn sorted(mut found: Vec<Merge>) -> Result<Merges> {
@@ -65,12 +95,11 @@ fn sorted(mut found: Vec<Merge>) -> Result<Merges> {
 /// The chain of nearest neighbours (Muellner, Figure 3). `update` says how far the union of a and b
 /// is from x: by the distances of a and of b to it, the three sizes, and the distance of a and b.
 fn chained(
-    distances: &mut [f64],
-    n: usize,
+    mut d: Condensed<'_>,
     watch: &mut Watch<'_>,
     update: impl Fn(f64, f64, [f64; 3], f64) -> f64,
 ) -> Result<Vec<Merge>> {
-    let d = Condensed { values: distances, n };
+    let n = d.n;
     let mut active: Vec<u32> = room::collected(0..n as u32)?;
     let mut sizes = room::filled(n, 1.0f64)?;
     let mut chain: Vec<usize> = Vec::new();
@@ -92,12 +121,7 @@ fn chained(
             // A search takes as long as a merge, and there are at most three for each.
             watch.step(done)?;
             chain.push(b);
-            for &x in active.iter().filter(|&&x| x as usize != b) {
-                let here = d.get(x as usize, b);
-                if here < nearest {
-                    (nearest, a) = (here, x as usize);
-                }
-            }
+            (nearest, a) = neighbour(&d, &active, b, (nearest, a));
             b = a;
             a = chain[chain.len() - 1];
             if b == chain[chain.len() - 2] {
@@ -106,18 +130,68 @@ fn chained(
         }
         let (a, b) = (a.min(b), a.max(b));
         let both = [sizes[a], sizes[b]];
-        for &x in &active {
-            let x = x as usize;
-            if x != a && x != b {
-                let (from, to) = (d.get(x, a), d.place(x, b));
-                d.values[to] = update(from, d.values[to], [both[0], both[1], sizes[x]], nearest);
-            }
-        }
+        join(&mut d, &active, [a, b], |x, from_a, from_b| {
+            update(from_a, from_b, [both[0], both[1], sizes[x]], nearest)
+        });
         sizes[b] += sizes[a];
-        active.retain(|&x| x as usize != a);
+        active.remove(place_of(&active, a));
         found.push((nearest, [a as u32, b as u32]));
     }
     Ok(found)
+}
+
+/// Where an object stands among those that are left, or would stand.
+fn place_of(active: &[u32], object: usize) -> usize {
+    active.partition_point(|&x| (x as usize) < object)
+}
+
+/// The first of those nearer to b than what is known, else what is known. Those before b stand in a
+/// column, those behind it in a row.
+fn neighbour(
+    d: &Condensed<'_>,
+    active: &[u32],
+    b: usize,
+    mut nearest: (f64, usize),
+) -> (f64, usize) {
+    let (before, rest) = active.split_at(place_of(active, b));
+    for x in before.iter().map(|&x| x as usize) {
+        let here = d.get(x, b);
+        if here < nearest.0 {
+            nearest = (here, x);
+        }
+    }
+    let row = d.behind(b);
+    for x in rest[1..].iter().map(|&x| x as usize) {
+        let here = row[x - b - 1];
+        if here < nearest.0 {
+            nearest = (here, x);
+        }
+    }
+    nearest
+}
+
+/// Puts how far the union of a and b is from the others in the place of b, which is behind a.
+fn join(
+    d: &mut Condensed<'_>,
+    active: &[u32],
+    [a, b]: [usize; 2],
+    update: impl Fn(usize, f64, f64) -> f64,
+) {
+    let (before, rest) = active.split_at(place_of(active, a));
+    let (between, behind) = rest.split_at(place_of(rest, b));
+    for x in before.iter().map(|&x| x as usize) {
+        let (from, to) = (d.place(x, a), d.place(x, b));
+        d.values[to] = update(x, d.values[from], d.values[to]);
+    }
+    let of_a = d.place(a, a + 1);
+    for x in between[1..].iter().map(|&x| x as usize) {
+        let to = d.place(x, b);
+        d.values[to] = update(x, d.values[of_a + x - a - 1], d.values[to]);
+    }
+    for x in behind[1..].iter().map(|&x| x as usize) {
+        let (from, to) = (of_a + x - a - 1, d.place(b, x));
+        d.values[to] = update(x, d.values[from], d.values[to]);
+    }
 }
 
 /// The nearest neighbour of the first cluster, and how far it is.
@@ -209,7 +283,7 @@ mod tests {
             (0..n).for_each(|i| given.extend((i + 1..n).map(|j| (x[i] - x[j]).abs())));
             for (linkage, method) in all {
                 let mut watch = Watch::new(&(), "merges", n);
-                let ours = merges(&mut given.clone(), n, linkage, &mut watch).unwrap();
+                let ours = of_distances(given.clone(), n, linkage, &mut watch).unwrap();
                 let theirs = kodama::linkage(&mut given.clone(), n, method);
                 assert_eq!(ours.len(), n - 1);
                 // An object of each of kodama's clusters.
@@ -240,15 +314,19 @@ mod tests {
                 self.0.fetch_add(1, Ordering::Relaxed) >= 7
             }
         }
-        let n = 50;
-        let given: Vec<f64> = (0..n * (n - 1) / 2).map(|i| (i * 37 % 101) as f64).collect();
+        let x = Array2::from_shape_fn((50, 1), |(i, _)| (i * 37 % 101) as f64);
         for linkage in [Linkage::Single, Linkage::Complete, Linkage::Average, Linkage::Ward] {
             let after = After(AtomicUsize::new(0));
-            let mut watch = Watch::new(&after, "merges", n);
-            let error = merges(&mut given.clone(), n, linkage, &mut watch).unwrap_err();
+            let mut watch = Watch::new(&after, "merges", 50);
+            let given = condensed(&x, &()).unwrap();
+            let error = of_distances(given, 50, linkage, &mut watch).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Cancelled, "{linkage:?}");
             // It did not go on to the end.
             assert_eq!(after.0.load(Ordering::Relaxed), 8, "{linkage:?}");
         }
+        let after = After(AtomicUsize::new(0));
+        let error = by_means(&x, &mut Watch::new(&after, "merges", 50)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Cancelled);
+        assert_eq!(after.0.load(Ordering::Relaxed), 8);
     }
 }

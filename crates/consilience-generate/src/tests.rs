@@ -170,8 +170,18 @@ fn bad_parameters_are_named() {
         assert_eq!(e.kind(), ErrorKind::InvalidParameter);
         assert!(e.message().contains(word), "{e}");
     }
-    let small = Agglomerative::new(Linkage::Ward).memory_budget(MemoryBudget::bytes(1599));
-    assert_eq!(of(&small).kind(), ErrorKind::TooLarge);
+    for (linkage, bytes) in [(Linkage::Average, 1599), (Linkage::Ward, 319)] {
+        let small = Agglomerative::new(linkage).memory_budget(MemoryBudget::bytes(bytes));
+        assert_eq!(of(&small).kind(), ErrorKind::TooLarge, "{linkage:?}");
+        let enough = small.memory_budget(MemoryBudget::bytes(bytes + 1));
+        assert!(enough.fit(x.view().into(), 2, Seed(0), &()).is_ok(), "{linkage:?}");
+    }
+    // Many features: by distances where they fit, else by means, which find the same.
+    let (wide, truth) = blobs(90, 40, 3, 5);
+    for bytes in [4 * 90 * 90, 4 * 90 * 90 - 1] {
+        let ward = Agglomerative::new(Linkage::Ward).memory_budget(MemoryBudget::bytes(bytes));
+        assert_eq!(agreement(&ward, &wide, &truth), 1.0, "{bytes}");
+    }
 }
 
 fn generator() -> Generator {

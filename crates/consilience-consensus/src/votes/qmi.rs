@@ -2,8 +2,9 @@ use consilience_core::{
     Accepts, Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
     Report, Result, Seed, Status, check_restarts, room,
 };
-use consilience_num::kmeans::{self, KMeansOptions};
-use ndarray::Array2;
+use consilience_num::kmeans::KMeansOptions;
+use consilience_num::kmeans::sparse::{self, ScaledRows};
+use sprs::CsMat;
 
 use super::{Ballots, number};
 
@@ -33,8 +34,9 @@ use super::{Ballots, number};
 /// ```
 ///
 /// # Complexity
-/// With C clusters in the ensemble, O(n M) for the microclusters, then O(n~ k C) per iteration of
-/// k-means; 8 n~ C bytes. Microclusters are exact: the inertia is that of the objects.
+/// O(n M) for the microclusters, then O(n~ k M) per iteration of k-means and 16 n~ M bytes; a
+/// missing label takes as much as all clusters of the member. Microclusters are exact: the inertia
+/// is that of the objects.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for anything but
@@ -89,40 +91,68 @@ impl Qmi {
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
         let x = self.indicators(ballots)?;
-        let options = KMeansOptions::new(number(self.clusters, "QMI")?.min(x.nrows()))
+        let options = KMeansOptions::new(number(self.clusters, "QMI")?.min(x.rows()))
             .restarts(self.restarts)
             .seed(self.seed.derive("qmi", 0));
-        let fit = kmeans::fit(x.view(), Some(ballots.weights()), &options, observer)?;
+        let rows = ScaledRows::new(&x)?;
+        let fit = sparse::fit(&rows, Some(ballots.weights()), &options, observer)?;
         report.status = if fit.converged { Status::Solved } else { Status::MaxIterations };
         report.iterations = fit.iterations;
         report.objective = Some(fit.inertia);
         Ok(fit.assignment.into_iter().map(|c| c as usize).collect())
     }
 
-    /// The centred indicators of the nodes; 0, the mean, where a member has no label.
-    fn indicators(&self, ballots: &Ballots) -> Result<Array2<f64>> {
-        let members = ballots.members();
-        let columns: usize = (0..members.len()).map(|u| ballots.n_clusters(u)).sum();
-        self.budget.check_table("label indicators", ballots.n_nodes(), columns, 8)?;
-        let mut x = room::table(ballots.n_nodes(), columns)?;
+    /// The indicators of the nodes; the mean where a member has no label. Centred they would be as
+    /// far apart, but have no zeros.
+    fn indicators(&self, ballots: &Ballots) -> Result<CsMat<f64>> {
+        let n = ballots.n_nodes();
+        let mut starts = room::zeros(n + 1)?;
+        for u in 0..ballots.members().len() {
+            let filled = filled(ballots, u)?;
+            starts.iter_mut().skip(1).zip(filled).for_each(|(start, count)| *start += count);
+        }
+        for i in 0..n {
+            starts[i + 1] += starts[i];
+        }
+        self.budget.check_table("label indicators", starts[n], 1, ENTRY)?;
+        let (mut columns, mut values) = (room::zeros(starts[n])?, room::zeros(starts[n])?);
+        let mut next = room::copied(&starts)?;
+        let mut put = |i: usize, column: usize, value: f64| {
+            (columns[next[i]], values[next[i]]) = (column, value);
+            next[i] += 1;
+        };
         let mut first = 0;
-        for (u, member) in members.iter().enumerate() {
+        for (u, member) in ballots.members().iter().enumerate() {
             let mut share = vec![0.0; ballots.n_clusters(u)];
             ballots.each_vote(u, |i, l, p| share[l] += ballots.weights()[i] * p);
             let labelled: f64 = share.iter().sum();
             // Squared distances count a member as often as its weight says.
             let scale = ballots.count(u).sqrt();
-            for (i, _) in member.iter().enumerate().filter(|(_, l)| l.is_some()) {
-                for (c, s) in share.iter().enumerate() {
-                    x[[i, first + c]] = scale * (-s / labelled);
+            ballots.each_vote(u, |i, l, p| put(i, first + l, scale * p));
+            for (i, _) in member.iter().enumerate().filter(|(_, label)| label.is_none()) {
+                for (l, share) in share.iter().enumerate() {
+                    put(i, first + l, scale * (share / labelled));
                 }
             }
-            ballots.each_vote(u, |i, l, p| x[[i, first + l]] += scale * p);
             first += share.len();
         }
-        Ok(x)
+        Ok(CsMat::new((n, first), starts, columns, values))
     }
 }
+
+/// How many entries a member gives each node.
+fn filled(ballots: &Ballots, member: usize) -> Result<Vec<usize>> {
+    let mut filled = room::zeros(ballots.n_nodes())?;
+    ballots.each_vote(member, |i, _, _| filled[i] += 1);
+    let labels = ballots.members()[member].iter();
+    for (filled, _) in filled.iter_mut().zip(labels).filter(|(_, label)| label.is_none()) {
+        *filled = ballots.n_clusters(member);
+    }
+    Ok(filled)
+}
+
+/// Bytes of an entry: its column and its value.
+const ENTRY: usize = 16;
 
 impl NodeConsensus for Qmi {
     type Output = Partition;

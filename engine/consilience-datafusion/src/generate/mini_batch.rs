@@ -2,9 +2,10 @@
 //! library draws them, and fetched in one pass.
 
 use consilience::Result;
+use consilience::generate::MiniBatchKMeans;
 use consilience::ndarray::{Array2, Axis};
 use consilience::num::Float;
-use consilience::num::kmeans::{assign, spread_rows};
+use consilience::num::kmeans::{self, assign};
 
 use super::features::{Fetched, Source};
 use super::member::{Member, Model, Plan, plans, share};
@@ -59,7 +60,7 @@ pub(super) fn members<F: Float>(
         done.sample += fetched.rows.nrows() as u64;
         for (plan, draws) in wave.iter().zip(&draws) {
             source.observer.check()?;
-            let centres = centres(plan, draws, &fetched);
+            let centres = centres(plan, batches, draws, &fetched)?;
             members.push(Member { view: plan.view.clone(), model: Model::Centres(centres) });
             source.observer.progress("members", members.len(), setup.members);
         }
@@ -78,14 +79,20 @@ fn bytes<F: Float>(source: &Source<'_>, batches: Batches) -> u64 {
 }
 
 /// Sculley's iterations.
-fn centres<F: Float>(plan: &Plan, draws: &Draws, fetched: &Fetched<F>) -> Array2<F> {
+fn centres<F: Float>(
+    plan: &Plan,
+    Batches { batch, batches }: Batches,
+    draws: &Draws,
+    fetched: &Fetched<F>,
+) -> Result<Array2<F>> {
     let rows = |objects: &[u64]| {
         let rows = fetched.rows.select(Axis(0), &fetched.places(objects));
         plan.view.rows(&rows).into_owned()
     };
     let sample = rows(&draws.starts);
-    let starts = spread_rows(sample.view(), None, plan.clusters, plan.fit, false);
-    let mut centres = sample.select(Axis(0), &starts);
+    let method = MiniBatchKMeans::new().batch(batch).batches(batches);
+    let options = method.start_options(plan.clusters, sample.nrows(), plan.fit).parallel(false);
+    let mut centres = kmeans::fit(sample.view(), None, &options, &())?.centres;
     let mut seen = vec![0.0; centres.nrows()];
     let mut exact: Array2<f64> = centres.mapv(F::to_f64);
     for batch in &draws.batches {
@@ -100,5 +107,5 @@ fn centres<F: Float>(plan: &Plan, draws: &Draws, fetched: &Fetched<F>) -> Array2
         }
         centres = exact.mapv(F::from_f64);
     }
-    centres
+    Ok(centres)
 }
