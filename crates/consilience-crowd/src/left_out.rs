@@ -15,7 +15,7 @@ const CAUTION: f64 = 1.0;
 
 /// How well the learned similarity and plain k-means agree with answers about annotated objects
 /// that were left out, and which of the two was taken: part of
-/// [`SemiCrowdResult`](crate::SemiCrowdResult).
+/// [`SemiCrowdResult`](crate::SemiCrowdResult), from [`SemiCrowd::fit`](crate::SemiCrowd::fit).
 ///
 /// Both measures are of an object and those with which the crowd agrees to put it together or
 /// apart, and are averaged over the annotated objects that have some of either kind. *Kept* is the
