@@ -34,10 +34,10 @@ const FACTOR: f64 = 3.0;
 /// use consilience::crowd::{Answers, GroupAnswer, SemiCrowd};
 /// use consilience::ndarray::Array2;
 ///
-/// // 200 objects in two groups that only the second column distinguishes. Five workers sort the
-/// // first 30; the last one answers at random.
-/// let x = Array2::from_shape_fn((200, 2), |(i, j)| {
-///     if j == 0 { ((i * 37) % 101) as f64 } else { (i % 2) as f64 + ((i * 13) % 7) as f64 * 0.05 }
+/// // 200 objects in two groups that only the last column distinguishes: two others are alike, and
+/// // plain k-means follows them. Five workers sort the first 30; the last one answers at random.
+/// let x = Array2::from_shape_fn((200, 3), |(i, j)| {
+///     if j < 2 { ((i * 37) % 101) as f64 } else { (i % 2) as f64 + ((i * 13) % 7) as f64 * 0.05 }
 /// });
 /// let mut rows = Vec::new();
 /// for worker in 0..5 {
