@@ -1,7 +1,9 @@
 use consilience_completion::{ObservedPairs, Penalty, Rdml, RobustCompletion, SampleSimilarity};
 use consilience_conformance::same_columns;
 use consilience_core::scores::{Normalizer, normalized_mutual_information};
-use consilience_core::{Clusters, ErrorKind, MemoryBudget, Observer, Partition, Seed, scores};
+use consilience_core::{
+    Clusters, ErrorKind, MemoryBudget, Observer, Partition, Seed, SideInformation, scores,
+};
 use ndarray::Array2;
 
 use crate::block_model::crowd;
@@ -359,7 +361,7 @@ fn annotated() -> (Array2<f64>, [Answers; 2], Partition) {
 #[test]
 fn the_road_from_a_crowd_to_all_objects_is_that_of_its_parts() {
     let (x, [answers, forty], truth) = annotated();
-    let semi = SemiCrowd::new(3).thresholds(0.2, 0.8).seed(Seed(3));
+    let semi = SemiCrowd::new(3).thresholds(0.2, 0.8).cross_validated(false).seed(Seed(3));
     let found = semi.fit(x.view(), &answers, &()).unwrap();
     let ari = scores::adjusted_rand(&found.output.completed.clustering.partition, &truth).unwrap();
     assert!(ari > 0.9, "{ari}");
@@ -375,7 +377,7 @@ fn the_road_from_a_crowd_to_all_objects_is_that_of_its_parts() {
             }
         }
     }
-    let completion = RobustCompletion::new().seed(Seed(3));
+    let completion = RobustCompletion::new().penalty(Penalty::Scaled(3.0)).seed(Seed(3));
     let completion = completion.complete(&ObservedPairs::new(40, &known).unwrap()).unwrap();
     assert_eq!(completion.rank(), found.output.completion.rank());
     let a = Array2::from_shape_fn((40, 40), |(i, j)| completion.entry(i.min(j), i.max(j)));
@@ -410,6 +412,8 @@ fn the_thesis_form_of_the_road() {
     let note = format!("at c = {}", best.1);
     assert!(found.report.notes.iter().any(|n| n.ends_with(&note)), "{best:?} {:?}", found.report);
 
+    assert!(found.output.left_out.is_none());
+
     let kind = |e: consilience_core::Error| e.kind();
     let few = x.slice(ndarray::s![..80, ..]);
     let wrong = SemiCrowd::new(3).fit(few, &answers, &()).map(|_| ()).unwrap_err();
@@ -420,6 +424,74 @@ fn the_thesis_form_of_the_road() {
         ErrorKind::InvalidParameter
     );
     assert!(SemiCrowd::new(0).fit(x.view(), &answers, &()).is_err());
+}
+
+/// Six hundred objects in ten classes, which differ in 20 of 60 columns; 25 workers sort a fifth of
+/// so many annotated objects each, and put that share of them anywhere. The other columns are
+/// noise; with `shared` four kinds of noise are in ten columns each, and hide the classes.
+fn ten_classes(
+    annotated: usize,
+    wrong: f64,
+    shared: bool,
+    seed: u64,
+) -> (Array2<f64>, Answers, Partition) {
+    let mut draw = Seed(seed).stream();
+    let centres = Array2::from_shape_fn((10, 20), |_| 1.2 * draw.normal());
+    let noise = Array2::from_shape_fn((600, 4), |_| if shared { 3.0 * draw.normal() } else { 0.0 });
+    let x = Array2::from_shape_fn((600, 60), |(i, j)| {
+        draw.normal() + if j < 20 { centres[[i % 10, j]] } else { noise[[i, j % 4]] }
+    });
+    let mut rows = Vec::new();
+    for worker in 0..25 {
+        for item in draw.sample(annotated, annotated / 5) {
+            let group = if draw.uniform() < wrong { draw.below(10) } else { item % 10 };
+            rows.push(GroupAnswer { worker, task: 0, item, group });
+        }
+    }
+    (x, Answers::from_groupings(600, &rows).unwrap(), truth(600, 10))
+}
+
+/// Few answers about many classes: a weight of the errors that recovers a clustering from many
+/// answers takes classes of ten for mistakes. Where plain k-means finds the classes, nothing is
+/// lost by what is learned.
+#[test]
+fn a_few_annotated_objects_of_many_classes_help_and_do_not_harm() {
+    for (seed, shared) in [(0, true), (1, true), (2, true), (0, false), (1, false)] {
+        let (x, answers, truth) = ten_classes(100, 0.15, shared, seed);
+        let nothing = SideInformation::none(600);
+        let plain = Rdml::new(10).fit_completed(x.view(), &nothing, &()).unwrap().output;
+        let plain = nmi(&plain.clustering.partition, &truth);
+        let of = |semi: SemiCrowd| {
+            let found = semi.fit(x.view(), &answers, &()).unwrap().output;
+            nmi(&found.completed.clustering.partition, &truth)
+        };
+        let own = of(SemiCrowd::new(10));
+        let before = SemiCrowd::new(10).penalty(PenaltyChoice::Factor(1.3)).cross_validated(false);
+        let before = of(before);
+        println!("seed {seed}, {shared}: plain {plain}, default {own}, c = 1.3 {before}");
+        assert!(own > before + 0.2, "{own} {before}");
+        assert!(own > if shared { plain + 0.3 } else { plain - 0.02 }, "{own} {plain}");
+    }
+}
+
+/// What is learned from answers that are mostly mistakes does not hold for objects left out.
+#[test]
+fn where_answers_teach_nothing_the_clusters_are_those_of_plain_k_means() {
+    for seed in 0..3 {
+        let (x, answers, truth) = ten_classes(40, 0.5, false, seed);
+        let nothing = SideInformation::none(600);
+        let plain = Rdml::new(10).fit_completed(x.view(), &nothing, &()).unwrap().output;
+        let found = SemiCrowd::new(10).fit(x.view(), &answers, &()).unwrap();
+        let evidence = found.output.left_out.unwrap();
+        let learned = SemiCrowd::new(10).cross_validated(false);
+        let learned = learned.fit(x.view(), &answers, &()).unwrap().output.completed;
+        let scores = [&learned, &plain].map(|c| nmi(&c.clustering.partition, &truth));
+        println!("seed {seed}: learned {}, plain {}, {evidence:?}", scores[0], scores[1]);
+        assert!(!evidence.learned && scores[0] < scores[1], "{evidence:?} {scores:?}");
+        let own = found.output.completed.clustering.partition;
+        assert_eq!(own, plain.clustering.partition);
+        assert!(found.report.notes.iter().any(|n| n.starts_with("clusters by plain k-means")));
+    }
 }
 
 /// Every worker knows one of five classes and sorts into "this kind or not".

@@ -11,10 +11,11 @@
 //!
 //! cargo run --release --bin updater_protocol -- --time N,D[,LINKS]
 //!
-//! Instead of that: seconds that growth and reading out take for N x D Gaussian features.
+//! Instead of that: seconds that growth and reading out take for N x D Gaussian features, and MCCC.
 
 use std::collections::BTreeMap;
 
+use consilience::completion::Mccc;
 use consilience::constrained::{MpckMeans, PckMeans};
 use consilience::core::ConstrainedClusterer;
 use consilience::follow::{
@@ -343,6 +344,9 @@ fn time(n: usize, d: usize, links: usize) -> Result<()> {
     let read = updater.read_out(&())?.output;
     read.partition(updater.ensemble(), &())?;
     lap("read out");
+    let side = SideInformation::from_constraints(updater.constraints());
+    Mccc::new(10).fit_completed(x.view(), &side, &())?;
+    lap("MCCC");
     println!("{} bytes of state", updater.to_bytes().len());
     let ensemble = Ensemble::from_array(labels.view())?;
     let pairs: Vec<Pair> = updater.constraints().iter().collect();

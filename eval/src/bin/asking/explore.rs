@@ -57,6 +57,23 @@ impl<'a> Explore<'a> {
             open.into_iter().max_by(|&a, &b| self.far[a].total_cmp(&self.far[b]))
         };
         let Some(i) = chosen else { return Vec::new() };
+        self.place_object(i, same)
+    }
+
+    /// Whether each class has a neighbourhood.
+    pub(crate) fn is_explored(&self) -> bool {
+        self.hoods.len() >= self.k
+    }
+
+    /// The same about an object that is chosen; none where it is placed already.
+    pub(crate) fn place_object(
+        &mut self,
+        i: usize,
+        same: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> Vec<Pair> {
+        if self.placed[i] {
+            return Vec::new();
+        }
         let near = |hood: &Vec<usize>| {
             let distances = hood.iter().map(|&j| square(self.x.row(i), self.x.row(j)));
             distances.fold(f64::INFINITY, f64::min)

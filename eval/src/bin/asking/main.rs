@@ -1,26 +1,32 @@
 //! What active questions bring: NMI against the number of questions.
 //!
-//! `asking docs/questions.md [SEEDS] [crowds|links|recovery ...]` writes the tables between their
-//! markers on the page, `asking - ...` prints them: answers of simulated workers about crowds,
-//! links of the updater, constraints until MCCC recovers its clusters perfectly.
+//! `asking docs/questions.md [SEEDS] [crowds|links|explored|recovery ...]` writes the tables
+//! between their markers on the page, `asking - ...` prints them: answers of simulated workers
+//! about crowds, links of the updater, which part of a published scheme brings its lead there,
+//! constraints until MCCC recovers its clusters perfectly.
 
 use std::error::Error;
 
 mod crowds;
 mod explore;
+mod explored;
 mod links;
 mod recovery;
 
 type Failure = Box<dyn Error>;
 type Part = (&'static str, fn(u64) -> Result<String, Failure>);
 
-const PARTS: [Part; 3] =
-    [("crowds", crowds::table), ("links", links::table), ("recovery", recovery::table)];
+const PARTS: [Part; 4] = [
+    ("crowds", crowds::table),
+    ("links", links::table),
+    ("explored", explored::table),
+    ("recovery", recovery::table),
+];
 
 fn main() -> Result<(), Failure> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let Some(page) = words.first() else {
-        println!("asking PAGE.md [SEEDS] [crowds|links|recovery ...]; - prints");
+        println!("asking PAGE.md [SEEDS] [crowds|links|explored|recovery ...]; - prints");
         return Ok(());
     };
     let seeds = words.get(1).map_or(Ok(5), |w| w.parse())?;

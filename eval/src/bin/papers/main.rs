@@ -16,6 +16,7 @@ mod reference;
 
 mod cells;
 mod crowd;
+mod few_annotated;
 mod few_labels;
 mod figures;
 mod linked;
