@@ -76,7 +76,10 @@ impl Dense<'_> {
     /// # Errors
     /// [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge) where there is no memory for it.
     pub fn to_f64(&self) -> Result<Array2<f64>> {
-        with_rows!(self, |x| room::table_of(x.nrows(), x.ncols(), |at| f64::from(x[at])))
+        match self {
+            Dense::F32(x) => room::table_of(x.nrows(), x.ncols(), |at| f64::from(x[at])),
+            Dense::F64(x) => room::copied_table(x.view()),
+        }
     }
 }
 
