@@ -160,8 +160,8 @@ fn no_package_needs_a_file_outside_it() {
 /// A test or a bench that the manifest does not name would silently never run.
 #[test]
 fn every_test_and_every_bench_is_named_in_the_manifest() {
-    let tests = packages().into_iter().find(|p| p.name == "consilience-tests").unwrap();
-    let targets = tests.manifest["targets"].as_array().unwrap().iter();
+    let tests: Vec<_> = packages().into_iter().filter(|p| !p.published).collect();
+    let targets = tests.iter().flat_map(|p| p.manifest["targets"].as_array().unwrap());
     let named: BTreeSet<PathBuf> =
         targets.map(|t| plain(Path::new(t["src_path"].as_str().unwrap()))).collect();
     for folder in ["tests", "benches"] {

@@ -30,7 +30,7 @@ use crate::{Features, Fit, Member, MemoryBudget, Observer, Partition, Result, Se
 ///     ) -> Result<Fit<Partition>> {
 ///         features.check_clusters(clusters)?;
 ///         observer.check()?;
-///         let x = features.dense()?.to_f64();
+///         let x = features.dense()?.to_f64()?;
 ///         let column = x.column(0);
 ///         let low = column.iter().copied().fold(f64::INFINITY, f64::min);
 ///         let high = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);

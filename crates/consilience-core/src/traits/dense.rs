@@ -23,7 +23,8 @@ macro_rules! with_rows {
 /// use consilience::ndarray::array;
 ///
 /// let x = array![[0.0f32, 1.0], [2.0, 3.0]];
-/// assert_eq!(Dense::from(x.view()).to_f64(), array![[0.0, 1.0], [2.0, 3.0]]);
+/// assert_eq!(Dense::from(x.view()).to_f64()?, array![[0.0, 1.0], [2.0, 3.0]]);
+/// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Dense<'a> {

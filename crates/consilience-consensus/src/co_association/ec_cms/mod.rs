@@ -72,8 +72,8 @@ const TOLERANCE: f64 = 1e-2;
 /// Jia, Tao, Wang, Wang 2023, "Ensemble Clustering via Co-Association Matrix Self-Enhancement",
 /// with the steps and the stopping rule of the authors' program. The exact form on microclusters,
 /// missing labels (CA and A over the members that label both objects) and the mean of C and its
-/// transpose, which differ before convergence, are ours, and so is the largest share. Where alpha links no two microclusters, C
-/// is a multiple of A between them, and A itself comes out.
+/// transpose, which differ before convergence, are ours, and so is the largest share. Where alpha
+/// links no two microclusters, C is a multiple of A between them, and A itself comes out.
 #[doc(alias = "EC-CMS")]
 #[derive(Clone, Copy, Debug)]
 pub struct SelfEnhancedCoAssociation {
