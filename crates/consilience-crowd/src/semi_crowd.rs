@@ -191,14 +191,14 @@ impl SemiCrowd {
         if self.cross_validated {
             let nothing = SideInformation::none(features.n_objects());
             let plain = metric.clone().cut(SimilarityCut::KMeans);
-            let plain = plain.fit_completed(features, &nothing, observer)?.output;
+            let plain = plain.fit_completed(features, &nothing, observer)?;
             let agreed = counts.reliable_pairs(self.completion.apart, self.completion.together)?;
             let objects = LeftOutObjects::new(&sample, &agreed, self.seed);
-            left_out = objects.compare(features, &metric, &completion, &plain, observer)?;
+            left_out = objects.compare(features, &metric, &completion, &plain.output, observer)?;
             if let Some(evidence) = left_out {
                 fit.report.notes.push(evidence.note());
                 if !evidence.learned {
-                    fit.output = plain;
+                    (fit.output, fit.report.objective) = (plain.output, plain.report.objective);
                 }
             }
         }

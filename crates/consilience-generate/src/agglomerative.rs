@@ -101,7 +101,7 @@ impl BaseClusterer for Agglomerative {
         let mut report = Report::default();
         let x = unit_table(&features);
         let distinct = Distinct::new(x.clone()).len();
-        let merges = merges(&x, self.linkage, means, &mut report, observer)?;
+        let merges = merges(x, self.linkage, means, &mut report, observer)?;
         // The first merges are the lowest, or those made first; between equal objects they have
         // height 0 and come first.
         let keep = n - clusters.min(distinct);

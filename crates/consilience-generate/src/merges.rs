@@ -37,26 +37,28 @@ impl Condensed<'_> {
 /// Two clusters, each told by one of its objects, in the order in which they are joined.
 pub(crate) type Merges = Vec<[u32; 2]>;
 
-/// All merges, the lowest first; those of centroid and median linkage as they are made. Ward's are
-/// found by `means` of clusters or, as all others, by distances.
+/// All merges, the lowest first; those of centroid and median linkage as they are made. With
+/// `means`, which is for Ward's linkage alone, by means of clusters, else by distances.
 ///
 /// What is equally near is decided as by kodama, to which the tests hold this, but by means, which
 /// round otherwise.
 pub(crate) fn merges(
-    x: &Array2<f64>,
+    x: Array2<f64>,
     linkage: Linkage,
     means: bool,
     report: &mut Report,
     observer: &dyn Observer,
 ) -> Result<Merges> {
-    let mut watch = Watch::new(observer, "agglomeration", x.nrows());
-    let found = if linkage == Linkage::Ward && means {
-        report.stage("agglomeration", || sorted(by_means(x, &mut watch)?))?
+    let n = x.nrows();
+    let mut watch = Watch::new(observer, "agglomeration", n);
+    let found = if means {
+        report.stage("agglomeration", || sorted(by_means(&x, &mut watch)?))?
     } else {
-        let distances = report.stage("distances", || condensed(x, observer))?;
-        report.stage("agglomeration", || of_distances(distances, x.nrows(), linkage, &mut watch))?
+        let distances = report.stage("distances", || condensed(&x, observer))?;
+        drop(x);
+        report.stage("agglomeration", || of_distances(distances, n, linkage, &mut watch))?
     };
-    watch.step(x.nrows())?;
+    watch.step(n)?;
     Ok(found)
 }
 

@@ -2,18 +2,15 @@
 //! that it places objects among known classes.
 
 use consilience::follow::Updater;
-use consilience::generate::{Generator, KMeans};
 use consilience::ndarray::Array2;
 use consilience::scores::{Normalizer, normalized_mutual_information};
-use consilience::{Ensemble, Pair, Partition, Result, Seed};
-use consilience_eval::sets::Set;
+use consilience::{Pair, Result};
 
 use crate::explore::{Explore, Next};
-use crate::{Failure, cell, head, row};
+use crate::{Failure, cell, head, links, row};
 
 const SETS: [&str; 6] = ["segmentation", "usps", "mfeat_pix", "letters", "ecoli", "yeast"];
 const ROWS: usize = 1_500;
-const MEMBERS: usize = 50;
 const BATCH: usize = 50;
 /// After how many questions NMI is read.
 const READ: [usize; 3] = [100, 250, 500];
@@ -42,43 +39,31 @@ const WAYS: [(&str, Asks); 6] = [
 ];
 
 struct World {
-    x: Array2<f64>,
+    set: links::World,
     /// A column for each cluster of each member, with 1 for its objects.
     indicators: Array2<f64>,
-    truth: Partition,
-    ensemble: Ensemble,
-    seed: Seed,
 }
 
 fn world(name: &str, seed: u64) -> Result<Option<World>> {
-    let seed = Seed(seed);
-    let Some(set) = Set::read(name) else { return Ok(None) };
-    let set = set.sample(&mut seed.derive("rows", 0).stream(), ROWS).prepared(name);
-    let truth = set.truth();
-    let k = truth.n_clusters();
-    let ensemble = Generator::new(KMeans::new())
-        .members(MEMBERS)
-        .clusters(k..=2 * k)
-        .feature_fraction(0.5)
-        .seed(seed)
-        .generate(set.x.view())?;
-    let total = ensemble.members().iter().map(|m| m.n_clusters()).sum();
-    let mut indicators = Array2::zeros((truth.n_objects(), total));
+    let Some(set) = links::world(name, ROWS, seed)? else { return Ok(None) };
+    let members = set.ensemble.members();
+    let n = set.truth.n_objects();
+    let mut indicators = Array2::zeros((n, members.iter().map(|m| m.n_clusters()).sum()));
     let mut first = 0;
-    for member in ensemble.members() {
-        for (i, label) in (0..truth.n_objects()).map(|i| (i, member.label(i))) {
+    for member in members {
+        for (i, label) in (0..n).map(|i| (i, member.label(i))) {
             if let Some(c) = label {
                 indicators[[i, first + c]] = 1.0;
             }
         }
         first += member.n_clusters();
     }
-    Ok(Some(World { x: set.x, indicators, truth, ensemble, seed }))
+    Ok(Some(World { set, indicators }))
 }
 
 impl World {
     fn answered(&self, i: usize, j: usize) -> Pair {
-        match self.truth.label(i) == self.truth.label(j) {
+        match self.set.truth.label(i) == self.set.truth.label(j) {
             true => Pair::must_link(i, j),
             false => Pair::cannot_link(i, j),
         }
@@ -86,18 +71,18 @@ impl World {
 
     /// NMI after each number of questions.
     fn curve(&self, asks: Asks) -> Result<Vec<f64>> {
-        let (n, k) = (self.truth.n_objects(), self.truth.n_clusters());
-        let mut updater = Updater::new(self.ensemble.clone(), k)?;
-        let space = if asks == Asks::Features { &self.x } else { &self.indicators };
-        let stream = self.seed.derive("explore", 0).stream();
+        let (n, k) = (self.set.truth.n_objects(), self.set.truth.n_clusters());
+        let mut updater = Updater::new(self.set.ensemble.clone(), k)?;
+        let space = if asks == Asks::Features { &self.set.x } else { &self.indicators };
+        let stream = self.set.seed.derive("explore", 0).stream();
         let mut explore = Explore::new(space, k, Next::Random, stream);
-        let mut stream = self.seed.derive("asked", 0).stream();
-        let mut same = |i: usize, j: usize| self.truth.label(i) == self.truth.label(j);
+        let mut stream = self.set.seed.derive("asked", 0).stream();
+        let mut same = |i: usize, j: usize| self.set.truth.label(i) == self.set.truth.label(j);
         let mut waiting: Vec<Pair> = Vec::new();
         let mut found = Vec::new();
         for batch in 1..=READ[READ.len() - 1] / BATCH {
             let asked =
-                updater.next_questions(BATCH, self.seed.derive("questions", batch as u64))?;
+                updater.next_questions(BATCH, self.set.seed.derive("questions", batch as u64))?;
             let mut objects = asked.objects.iter();
             let instructive = asked.pairs.iter().map(|q| self.answered(q.i, q.j));
             let mut more = Vec::new();
@@ -134,7 +119,7 @@ impl World {
             if READ.contains(&(batch * BATCH)) {
                 let partition = updater.partition()?;
                 let nmi = Normalizer::Arithmetic;
-                found.push(normalized_mutual_information(&partition, &self.truth, nmi)?);
+                found.push(normalized_mutual_information(&partition, &self.set.truth, nmi)?);
             }
         }
         Ok(found)

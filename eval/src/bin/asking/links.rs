@@ -32,17 +32,17 @@ const WAYS: [(&str, Asks); 4] = [
     ("MinMax", Asks::Explore(Next::MinMax)),
 ];
 
-struct World {
-    x: Array2<f64>,
-    truth: Partition,
-    ensemble: Ensemble,
-    seed: Seed,
+pub(crate) struct World {
+    pub(crate) x: Array2<f64>,
+    pub(crate) truth: Partition,
+    pub(crate) ensemble: Ensemble,
+    pub(crate) seed: Seed,
 }
 
-fn world(name: &str, seed: u64) -> Result<Option<World>> {
+pub(crate) fn world(name: &str, rows: usize, seed: u64) -> Result<Option<World>> {
     let seed = Seed(seed);
     let Some(set) = Set::read(name) else { return Ok(None) };
-    let set = set.sample(&mut seed.derive("rows", 0).stream(), ROWS).prepared(name);
+    let set = set.sample(&mut seed.derive("rows", 0).stream(), rows).prepared(name);
     let truth = set.truth();
     let k = truth.n_clusters();
     let ensemble = Generator::new(KMeans::new())
@@ -120,7 +120,7 @@ pub(crate) fn table(seeds: u64) -> std::result::Result<String, Failure> {
     for name in SETS {
         let mut worlds = Vec::new();
         for seed in 0..seeds {
-            worlds.extend(world(name, seed)?);
+            worlds.extend(world(name, ROWS, seed)?);
         }
         if worlds.is_empty() {
             continue;

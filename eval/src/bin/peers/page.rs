@@ -99,8 +99,8 @@ puts 95 % of the weight on one of 20 features and ranks unseen pairs worse than 
 
 Average linkage: numpy asks the system for huge pages, with which scattered reads of the matrix
 cost less; asking for them takes `unsafe`, of which we have none. Run under
-`GLIBC_TUNABLES=glibc.malloc.hugetlb=1`, ours takes up to 30 % less processor time: as much as
-fastcluster's.
+`GLIBC_TUNABLES=glibc.malloc.hugetlb=1`, ours took 2 and 30 % less processor time in two pairs of
+runs: at best as much as fastcluster's.
 ";
 
 /// The page of all lines.
