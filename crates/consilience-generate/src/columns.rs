@@ -62,14 +62,31 @@ pub(crate) fn columns(x: &Array2<f64>) -> Result<Vec<Vec<f64>>> {
     x.columns().into_iter().map(|column| room::collected(column.iter().copied())).collect()
 }
 
-/// Distances of all pairs, row by row of the upper triangle.
-pub(crate) fn condensed(x: &Array2<f64>, observer: &dyn Observer) -> Result<Vec<f64>> {
+/// Which half of a symmetric table is kept, row by row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Triangle {
+    /// Each object and those before it.
+    Lower,
+    /// Each object and those behind it.
+    Upper,
+}
+
+/// Distances of all pairs.
+pub(crate) fn distances(
+    x: &Array2<f64>,
+    triangle: Triangle,
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
     let n = x.nrows();
+    let others = |i: usize| match triangle {
+        Triangle::Lower => 0..i,
+        Triangle::Upper => i + 1..n,
+    };
     let mut out = room::zeros(n * (n - 1) / 2)?;
     let mut rows = room::with_capacity(n)?;
     let mut rest = out.as_mut_slice();
     for i in 0..n {
-        let (row, tail) = rest.split_at_mut(n - 1 - i);
+        let (row, tail) = rest.split_at_mut(others(i).len());
         rows.push(row);
         rest = tail;
     }
@@ -81,7 +98,7 @@ pub(crate) fn condensed(x: &Array2<f64>, observer: &dyn Observer) -> Result<Vec<
         }
         let point: Vec<f64> = columns.iter().map(|column| column[i]).collect();
         for (at, part) in row.chunks_mut(ABREAST).enumerate() {
-            let from = i + 1 + at * ABREAST;
+            let from = others(i).start + at * ABREAST;
             Squares { columns: &columns, point: &point, from, out: &mut *part }.run();
             part.iter_mut().for_each(|sum| *sum = sum.sqrt());
         }
@@ -101,16 +118,22 @@ mod tests {
         for (n, d) in [(1, 2), (2, 0), (5, 3), (ABREAST + 1, 1), (ABREAST + 70, 5), (90, 16)] {
             let mut stream = Seed(n as u64).stream();
             let x = Array2::from_shape_simple_fn((n, d), || stream.normal());
-            let found = condensed(&x, &()).unwrap();
-            let mut at = found.iter();
-            for i in 0..n {
-                for j in i + 1..n {
-                    let squares = (0..d).map(|c| (x[[i, c]] - x[[j, c]]).powi(2));
-                    let expected = squares.fold(0.0, |sum: f64, s| sum + s).sqrt();
-                    assert_eq!(at.next().map(|v| v.to_bits()), Some(expected.to_bits()));
-                }
+            let bits = |i: usize, j: usize| {
+                let squares = (0..d).map(|c| (x[[i, c]] - x[[j, c]]).powi(2));
+                squares.fold(0.0, |sum: f64, s| sum + s).sqrt().to_bits()
+            };
+            let lower = (0..n).flat_map(|i| (0..i).map(move |j| (i, j)));
+            let upper = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+            let expected: [Vec<u64>; 2] = [
+                lower.map(|(i, j)| bits(i, j)).collect(),
+                upper.map(|(i, j)| bits(i, j)).collect(),
+            ];
+            for (triangle, expected) in [Triangle::Lower, Triangle::Upper].into_iter().zip(expected)
+            {
+                let found = distances(&x, triangle, &()).unwrap();
+                let found: Vec<u64> = found.iter().map(|d| d.to_bits()).collect();
+                assert!(found == expected, "{triangle:?} of {n}");
             }
-            assert!(at.next().is_none());
         }
     }
 }

@@ -27,6 +27,7 @@
 
 mod agglomerative;
 mod categories;
+mod chain;
 mod columns;
 mod distinct;
 mod expectation;
