@@ -140,8 +140,8 @@ fn table(page: &mut String, names: &[&str], score: &str, rows: &[(&str, Row)]) -
             .collect();
         let published = row.iter().any(|c| c.0.is_some());
         // A method that the survey does not have is in its own mean wherever it ran.
-        let pair = |&(a, b): &(Option<f64>, Option<f64>)| Some((if published { a? } else { b? }, b?));
-        let both: Vec<(f64, f64)> = row.iter().filter_map(pair).collect();
+        let pairs = row.iter().filter_map(|&(a, b)| if published { a.zip(b) } else { b.zip(b) });
+        let both: Vec<(f64, f64)> = pairs.collect();
         let mean = |f: fn(&(f64, f64)) -> f64| both.iter().map(f).sum::<f64>() / both.len() as f64;
         let means = if published {
             format!("{:.3} / {:.3} ({} sets)", mean(|c| c.0), mean(|c| c.1), both.len())
@@ -170,10 +170,10 @@ with the classes, for every method; how ensembles were drawn is not stated. **Ou
 setting for all sets, the default, and the true number of clusters: ten members each, the first
 draws of the reference pools and, for sets of features, members by k-means with 2 to sqrt n
 clusters; means of five draws. NMI is 2 I / (H + H'), by the arithmetic mean of the entropies, as in
-the survey. A mean is over the sets that both have. Where EC-CMS and SDGCA have more than 2,500 microclusters
-they were not run. Two methods that lead the benchmark's averages, CELTA and GTLEC, are left out:
-their transform runs along the objects, so that results depend on the order of the rows, and the
-sets on which they lead are sorted by class.
+the survey. A mean is over the sets that both have. Where EC-CMS and SDGCA have more than 2,500
+microclusters they were not run. Two methods that lead the benchmark's averages, CELTA and GTLEC,
+are left out: their transform runs along the objects, so that results depend on the order of the
+rows, and the sets on which they lead are sorted by class.
 
 ";
 

@@ -84,8 +84,8 @@ unseen pairs of links that a metric ranks right (AUC); both are better when high
 ours less theirs, of an inertia in percent. `peers FOLDER TASK ...` measures single lines and puts
 them in the place of the old ones. diceR of R has no line: it is not in the archive that R's other
 packages come from here. Data are generated from seeds, but for the sets that have a name
-(ionosphere, balance). Where no package has a method, the peer is what numpy and scipy write down most directly
-(`eval/peers/peers.py`).
+(ionosphere, balance). Where no package has a method, the peer is what numpy and scipy write down
+most directly (`eval/peers/peers.py`).
 
 ";
 
