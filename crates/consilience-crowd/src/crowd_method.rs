@@ -16,7 +16,7 @@ pub enum CrowdMethod {
     Auto,
     /// The worker-aware block model, [`BlockModel`](crate::BlockModel).
     Block,
-    /// The block model in which every worker confuses clusters in an own way: for workers who sort
+    /// The block model in which every worker confuses clusters in their own way: for workers who sort
     /// into fewer groups than there are clusters, each by what they know.
     BlockByWorker,
     /// Latent class analysis: in each task, an object of a cluster goes to a group with the task's
@@ -25,7 +25,7 @@ pub enum CrowdMethod {
     #[doc(alias = "latent class analysis")]
     LatentClass,
     /// Bayesian crowdclustering, [`PositionModel`](crate::PositionModel): objects have positions
-    /// that workers compare each in an own way. It has a posterior of the number of clusters.
+    /// that each worker compares in their own way. It has a posterior of the number of clusters.
     #[doc(alias = "Bayesian crowdclustering")]
     Bayesian,
     /// Eigenvectors of the log-odds that the block model gives every pair.

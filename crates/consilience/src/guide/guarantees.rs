@@ -78,8 +78,9 @@
 //!
 //! Every method asks its [`Observer`](crate::Observer) whether to go on, most many times a second.
 //! A step without a place to ask, such as all eigenvectors of a dense matrix, is finished first.
-//! The program does not wait for such a step: it ends within a second of Ctrl-C, held by
-//! `crates/consilience-cli/tests/cancel.rs` on nine commands that work for long.
+//! The program does not wait for such a step: it ends within a second of Ctrl-C.
+//! `crates/consilience-cli/tests/cancel.rs` interrupts nine commands that work for long, and allows
+//! five seconds, since the machine may be busy.
 //!
 //! # Numbers
 //!
