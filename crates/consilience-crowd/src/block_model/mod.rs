@@ -167,8 +167,8 @@ impl BlockModel {
         /// true.
         pub fn rates_between_clusters(mut self, between: bool) { self.shrinkage.between = between }
 
-        /// Whether workers differ in which clusters they confuse: each merges clusters in their
-        /// own way. Needs rates between clusters. It serves where workers sort into fewer groups than
+        /// Whether workers differ in which clusters they confuse: each merges clusters in their own
+        /// way. Needs rates between clusters. It serves where workers sort into fewer groups than
         /// there are clusters, and costs where they do not and say little. Default false.
         pub fn rates_between_by_worker(mut self, by_worker: bool) {
             self.shrinkage.by_worker = by_worker
