@@ -1,5 +1,5 @@
-//! The picture of the house in DESIGN.md holds: who may call whom, and what may show at the
-//! surface.
+//! The table in DESIGN.md holds: which crate may call which, and what may show in the public
+//! interface.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use workspace::{PROGRAM, Package, packages, sources};
 
 mod workspace;
 
-/// Every room and the rooms that it may call. `*` is every other room but the program.
+/// Every crate and the crates that it may call. `*` is every other crate but the program.
 const ARROWS: [(&str, &[&str]); 22] = [
     ("consilience-core", &[]),
     ("consilience-num", &["consilience-core"]),
@@ -78,7 +78,7 @@ const ARROWS: [(&str, &[&str]); 22] = [
 /// The facade: the examples in the documentation of every crate are written for it.
 const FACADE: &str = "consilience";
 
-/// Rooms that must compile and pass their tests without any other but the facade, for the examples.
+/// Crates that must compile and pass their tests without any other but the facade (for examples).
 const LEAVES: [&str; 1] = ["consilience-core"];
 
 /// The only foreign crates in the public interface.
@@ -88,14 +88,14 @@ const PUBLIC: [&str; 3] = ["ndarray", "rand", "sprs"];
 /// it.
 const SEAL: &str = "pub trait Lanes:";
 
-/// Arrows that the picture does not have, each as a sentence.
+/// Dependencies that the table does not have, each as a sentence.
 fn forbidden(packages: &[Package]) -> Vec<String> {
     let own = |name: &str| packages.iter().any(|p| p.name == name);
     let mut out = Vec::new();
     for package in packages {
         let name = package.name.as_str();
-        let Some((_, allowed)) = ARROWS.iter().find(|(room, _)| *room == name) else {
-            out.push(format!("{name} is no room of the house"));
+        let Some((_, allowed)) = ARROWS.iter().find(|(crate_name, _)| *crate_name == name) else {
+            out.push(format!("{name} is not in the table of DESIGN.md"));
             continue;
         };
         for (other, kind) in package.dependencies.iter().filter(|(other, _)| own(other)) {
@@ -129,7 +129,7 @@ fn a_wrong_arrow_would_be_seen() {
         published: true,
         manifest: Default::default(),
     };
-    let house = [
+    let drawn = [
         package("consilience-num", "consilience-core", "normal"),
         package("consilience-core", "consilience-num", "dev"),
         package("consilience-core", "consilience-core", "dev"),
@@ -141,12 +141,12 @@ fn a_wrong_arrow_would_be_seen() {
         package("consilience-shed", "consilience-core", "normal"),
     ];
     assert_eq!(
-        forbidden(&house),
+        forbidden(&drawn),
         [
             "consilience-core -> consilience-num (dev)",
             "consilience-generate -> consilience-graph (normal)",
             "consilience-cli -> consilience-core (normal)",
-            "consilience-shed is no room of the house",
+            "consilience-shed is not in the table of DESIGN.md",
         ]
     );
 }

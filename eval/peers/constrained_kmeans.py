@@ -5,7 +5,7 @@
     cargo run --release --manifest-path eval/Cargo.toml --bin metric_learners -- --clusterers /tmp/constrained
 
 Features to [1, 2], five labels per class closed into pairs (two for ecoli), as in the protocol of `few_labels`. Prints seconds
-(one run) and the Rand index; the example prints the same of ours, from the same files. The package's MPCK-Means compares
+(one run) and the Rand index; `metric_learners` prints the same of ours, from the same files. The package's MPCK-Means compares
 all pairs of objects in Python: sets above 400 objects are cut to 400 for it.
 """
 import os

@@ -7,7 +7,7 @@
 Writes for every set and draw the z-scored features, labels and pairs, and prints for every method: mean seconds, the
 share of (must-link, cannot-link) couples that the metric ranks right (AUC of the distance) among the pairs given and among
 ten times as many that were not, and the leave-one-out 1-NN accuracy of all objects. ITML and MMC learn from 100 pairs of
-either kind, RCA and LMNN from five labels per class. The example prints the same of ours, from the same files. One thread
+either kind, RCA and LMNN from five labels per class. `metric_learners` prints the same of ours, from the same files. One thread
 (OPENBLAS_NUM_THREADS=1 RAYON_NUM_THREADS=1) makes seconds comparable.
 """
 import os

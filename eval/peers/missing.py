@@ -4,7 +4,7 @@ Values are knocked out at random. Each way makes 30 k-means members (k drawn fro
 which EAC with average linkage combines into as many clusters as there are classes; the figure is the adjusted Rand
 index. scikit-learn's imputers fill the same tables, and the same generator and consensus follow.
 
-usage: missing.py PROGRAM DATA FOLDER
+usage: missing.py PROGRAM DATA FOLDER [SHARE OF THE FEATURES, 0.5]
 """
 import json, subprocess, sys, os, warnings
 import numpy as np

@@ -1,4 +1,4 @@
-//! One test suite that every implementation of our traits is put through, ours and yours.
+//! One test suite for implementations of consilience's traits, those of the library and yours.
 //!
 //! Call [`consensus_function`], [`soft_consensus_function`], [`node_consensus`], [`hierarchy`],
 //! [`similarity`], [`graph_partitioner`] or [`base_clusterer`] in a `#[test]`: they panic, naming

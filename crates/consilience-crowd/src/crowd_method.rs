@@ -16,16 +16,16 @@ pub enum CrowdMethod {
     Auto,
     /// The worker-aware block model, [`BlockModel`](crate::BlockModel).
     Block,
-    /// The block model in which every worker confuses clusters in an own way: for workers who sort
-    /// into fewer groups than there are clusters, each by what they know.
+    /// The block model in which every worker confuses clusters in their own way: for workers who
+    /// sort into fewer groups than there are clusters, each by what they know.
     BlockByWorker,
     /// Latent class analysis: in each task, an object of a cluster goes to a group with the task's
-    /// own probability. For workers who sort many objects at once, each into own groups; next to
-    /// blind where tasks are pairs.
+    /// own probability. For workers who sort many objects at once, each into groups of their own;
+    /// next to blind where tasks are pairs.
     #[doc(alias = "latent class analysis")]
     LatentClass,
     /// Bayesian crowdclustering, [`PositionModel`](crate::PositionModel): objects have positions
-    /// that workers compare each in an own way. It has a posterior of the number of clusters.
+    /// that each worker compares in their own way. It has a posterior of the number of clusters.
     #[doc(alias = "Bayesian crowdclustering")]
     Bayesian,
     /// Eigenvectors of the log-odds that the block model gives every pair.

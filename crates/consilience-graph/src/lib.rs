@@ -1,7 +1,7 @@
 //! From an ensemble to a graph, and from a graph to a partition.
 //!
 //! Objects that every base clustering treats alike form one *microcluster*; how often two
-//! microclusters are together, and how often both are labelled at all, are the pair counts (c, N).
+//! microclusters are together, and how often both are labelled at all, are the pair counts.
 //! Everything in this crate works on those few microclusters and expands at the end:
 //!
 //! ```

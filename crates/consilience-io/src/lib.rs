@@ -1,6 +1,6 @@
 //! Labels, features, constraints and answers of a crowd, from and to files: CSV, plain or
 //! compressed by gzip or zstd, NumPy's `.npy` and `.npz`, Apache Parquet, and Arrow IPC, which
-//! Feather is.
+//! Feather is. Sparse features are read from Matrix Market, svmlight and scipy's `.npz` too.
 //!
 //! The format follows from the ending of the name; `pool.npz:labels` names an array of an archive.
 //! What is written here is read here, and by the program `consilience`:

@@ -1,4 +1,4 @@
-//! The large worlds of the README's table, with wall times and peak memory:
+//! The large worlds of docs/speed.md, with wall times and peak memory:
 //! `cargo run --release --bin large -- objects` (ten million objects, PTA),
 //! `cargo run --release --bin large -- microclusters` (100,000 microclusters, PTGP),
 //! `cargo run --release --bin large -- error` (its error on a smaller copy) and

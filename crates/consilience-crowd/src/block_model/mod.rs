@@ -28,7 +28,7 @@ const FEW_STARTS: usize = 4;
 
 /// Crowdclustering by a block model that knows its workers.
 ///
-/// Use it where people answer differently well: every worker w has an own probability `p_w(c)` of
+/// Use it where people answer differently well: every worker w has a probability `p_w(c)` of
 /// calling two objects of cluster c the same, and `r_w` for objects apart. It needs no more than a
 /// few answers per object. Where a few workers have grouped everything, a consensus function on
 /// their groupings is an alternative; where clusters are tiny and many, as in entity resolution, it
@@ -167,7 +167,7 @@ impl BlockModel {
         /// true.
         pub fn rates_between_clusters(mut self, between: bool) { self.shrinkage.between = between }
 
-        /// Whether workers differ in which clusters they confuse: each merges clusters in an own
+        /// Whether workers differ in which clusters they confuse: each merges clusters in their own
         /// way. Needs rates between clusters. It serves where workers sort into fewer groups than
         /// there are clusters, and costs where they do not and say little. Default false.
         pub fn rates_between_by_worker(mut self, by_worker: bool) {

@@ -27,7 +27,7 @@ use crate::block_model::FEWER_CLUSTERS;
 use crate::cluster_count::ClusterCount;
 use crate::memberships;
 
-/// Bayesian crowdclustering: objects have positions, and workers compare them each in an own way.
+/// Bayesian crowdclustering: objects have positions that each worker compares in their own way.
 ///
 /// Use it where objects lie between clusters, or to compare with: it has positions in which
 /// likeness is gradual, and a posterior of the number of clusters, which may be too large. Where k

@@ -64,7 +64,8 @@
 //!
 //! # Files
 //!
-//! The feature `io` reads and writes CSV, npy, npz and Parquet:
+//! The feature `io` reads and writes CSV, npy, npz, Parquet and Arrow ([`tables`](super::tables)
+//! has all forms):
 //!
 #![cfg_attr(feature = "io", doc = "```no_run")]
 #![cfg_attr(not(feature = "io"), doc = "```ignore")]

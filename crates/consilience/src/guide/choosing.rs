@@ -155,8 +155,9 @@
 //!
 //! # How many clusters
 //!
-//! Wherever a method takes a number it also takes a criterion:
-//! [`Clusters::Auto`](crate::Clusters::Auto) is the one that the method knows best.
+//! Where a method takes a number it mostly takes a criterion too:
+//! [`Clusters::Auto`](crate::Clusters::Auto) is the one that the method knows best. Those that need
+//! a number (mixtures, QMI, voting, least squares and U-SENC) refuse a criterion and say so.
 //!
 //! ```
 //! # use consilience::ndarray::array;

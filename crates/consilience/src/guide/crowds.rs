@@ -118,9 +118,9 @@
 //! # Which method
 //!
 //! Leave it to [`CrowdMethod::Auto`](crate::crowd::CrowdMethod::Auto) unless you compare methods.
-//! It takes a block model of the workers: the one in which each of them confuses clusters in an own
-//! way where the answers are more probable under it, as with people who know one kind each and sort
-//! the rest together. It merges pairs greedily where clusters are many and small, as in entity
+//! It takes a block model of the workers: the one in which each of them confuses clusters in their
+//! own way where the answers are more probable under it, as with people who know one kind each and
+//! sort the rest together. It merges pairs greedily where clusters are many and small, as in entity
 //! resolution. Robust matrix completion, latent classes, Dawid and Skene's model and Bayesian
 //! crowdclustering are there by name.
 //!

@@ -38,6 +38,7 @@
 //! # Clusterers
 //!
 //! [`KMeans`](crate::generate::KMeans), [`MiniBatchKMeans`](crate::generate::MiniBatchKMeans),
+//! [`SphericalKMeans`](crate::generate::SphericalKMeans) (by directions, for texts),
 //! [`KernelKMeans`](crate::generate::KernelKMeans), [`Rpcl`](crate::generate::Rpcl) (finds the
 //! number itself), [`Agglomerative`](crate::generate::Agglomerative),
 //! [`Spectral`](crate::generate::Spectral) and [`USpec`](crate::generate::USpec), which is spectral

@@ -42,14 +42,14 @@
 //! # Bad input
 //!
 //! Whatever is wrong is an [`Error`](crate::Error) that says what was found, where, and what was
-//! expected; nothing panics on input. Half a million damaged files and states, and thousands of odd
-//! ensembles under odd parameters, are tried on every run of the tests. Readers and methods stay
-//! within a [`MemoryBudget`](crate::MemoryBudget) where memory may grow with the square of the
+//! expected; nothing panics on input. More than 800,000 damaged files and states, and thousands of
+//! odd ensembles under odd parameters, are tried on every run of the tests. Readers and methods
+//! stay within a [`MemoryBudget`](crate::MemoryBudget) where memory may grow with the square of the
 //! objects, or with what a file claims; one page of a Parquet file is beyond that.
 //!
 //! | attack | held by | how often |
 //! |---|---|---|
-//! | damaged files, states, stored results and odd ensembles | `tests/fuzz.rs` | half a million on every run; once ten million for each of the commonest formats: no panic |
+//! | damaged files, states, stored results and odd ensembles | `tests/fuzz.rs` | more than 800,000 on every run; once ten million for each of the commonest formats: no panic |
 //! | memory that is refused at the k-th large request, k up to 40 | `tests/refused.rs` | readers never end the process; of methods the file says where one still does |
 //! | memory that ends under the whole program | `crates/consilience-cli/tests/memory.rs` | 1,008 runs once: no output was changed |
 //!
@@ -78,8 +78,9 @@
 //!
 //! Every method asks its [`Observer`](crate::Observer) whether to go on, most many times a second.
 //! A step without a place to ask, such as all eigenvectors of a dense matrix, is finished first.
-//! The program does not wait for such a step: it ends within a second of Ctrl-C, held by
-//! `crates/consilience-cli/tests/cancel.rs` on nine commands that work for long.
+//! The program does not wait for such a step: it ends within a second of Ctrl-C.
+//! `crates/consilience-cli/tests/cancel.rs` interrupts nine commands that work for long, and allows
+//! five seconds, since the machine may be busy.
 //!
 //! # Numbers
 //!

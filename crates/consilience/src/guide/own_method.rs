@@ -124,19 +124,17 @@
 //! ```
 //!
 //! `node_consensus` tries what you wrote on given microclusters, `hierarchy` a tree and its cuts,
-//! `soft_consensus_function` memberships; there is one for similarities, partitioners and base
-//! clusterers too. Reordered members must give an equal partition, ties and graphs in many components
-//! included. For reordered objects a method that breaks ties switches `object_ties` off, or takes
-//! its nodes from [`Microclusters::canonical`](crate::Microclusters::canonical).
-//!
-//! A similarity goes through `similarity`, a soft method through `soft_consensus_function`. The
-//! suite panics with the name of the first law that does not hold: either the method has a mistake,
-//! or the law is one that it does not promise and is switched off in the profile.
+//! `soft_consensus_function` memberships, `similarity` a similarity, `graph_partitioner` a cut and
+//! `base_clusterer` a base clusterer. Reordered members must give an equal partition, ties and
+//! graphs in many components included. For reordered objects a method that breaks ties switches
+//! `object_ties` off, or takes its nodes from
+//! [`Microclusters::canonical`](crate::Microclusters::canonical). Where a law is broken, either the
+//! method has a mistake, or the law is one that it does not promise and is switched off.
 //!
 //! # A base clusterer
 //!
-//! [`BaseClusterer`](crate::core::BaseClusterer) has the example of one, used in a generator; its
-//! laws are `base_clusterer`.
+//! The documentation of [`BaseClusterer`](crate::core::BaseClusterer) writes one and uses it in a
+//! generator.
 //!
 //! # Your own similarity graph
 //!

@@ -4,7 +4,9 @@
 pub(crate) const HEAD: &str = "\
 # What reproduces, and what does not
 
-Tables of the papers run again, written by
+Which published tables does the library reproduce, which not, and why? For readers who compare with
+the papers: their tables and figures run again, with the figure of the paper beside ours; the last
+section sums up. Written by
 
 ```console
 cargo run --release --manifest-path eval/Cargo.toml --bin papers -- docs/reproduction.md

@@ -66,7 +66,9 @@ pub(crate) fn row(line: &Line, measured: &Measured) -> String {
 const HEAD: &str = "\
 # Beside other packages
 
-Written by one command, which installs the packages, makes the data and measures:
+How fast, how small in memory and how good are our methods beside the packages that people use
+today? For readers who think of changing: one command installs the packages, makes the data,
+measures, and writes this page:
 
 ```console
 cargo run --release --manifest-path eval/Cargo.toml --bin peers
@@ -81,9 +83,9 @@ better), the adjusted Rand index with the planted or the known classes (ARI), an
 unseen pairs of links that a metric ranks right (AUC); both are better when higher. *Difference* is
 ours less theirs, of an inertia in percent. `peers FOLDER TASK ...` measures single lines and puts
 them in the place of the old ones. diceR of R has no line: it is not in the archive that R's other
-packages come from here. Data are generated from seeds, but for the sets that are
-named. Where no package has a method, the peer is what numpy and scipy write down most directly
-(`eval/peers/peers.py`).
+packages come from here. Data are generated from seeds, but for the sets that have a name
+(ionosphere, balance). Where no package has a method, the peer is what numpy and scipy write down
+most directly (`eval/peers/peers.py`).
 
 ";
 
