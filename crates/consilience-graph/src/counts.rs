@@ -62,11 +62,13 @@ impl CountRow {
                 format!("pair counts over {members} members; at most {} fit", u16::MAX),
             ));
         }
+        let complete = microclusters.is_complete();
         Ok(CountRow {
             together: vec![0; n],
-            both: vec![0; n],
+            // The same in every row where all is labelled.
+            both: vec![if complete { members as u16 } else { 0 }; n],
             narrow: vec![0; n],
-            complete: microclusters.is_complete(),
+            complete,
             incidence: Arc::new(ClusterIncidence::of(microclusters)?),
         })
     }
@@ -89,9 +91,7 @@ impl CountRow {
                 with_labels!(member.labels(), |labels| tally(counts, labels, labels[i], true));
             }
         });
-        if *complete {
-            both.fill(rows.len() as u16);
-        } else {
+        if !*complete {
             count(both, narrow, rows, |counts, _, member| {
                 if member.label(i).is_some() {
                     with_labels!(member.labels(), |labels| missing_apart(counts, labels));
@@ -126,14 +126,15 @@ fn count(
 ) {
     /// Byte counters hold 255 members; only then are they added to the wide ones.
     const BATCH: usize = 255;
-    out.fill(0);
     for (batch, members) in members.chunks(BATCH).enumerate() {
         narrow.fill(0);
         for (u, member) in members.iter().enumerate() {
             add(narrow, batch * BATCH + u, member);
         }
-        for (o, &c) in out.iter_mut().zip(narrow.iter()) {
-            *o += u16::from(c);
+        let counted = out.iter_mut().zip(narrow.iter());
+        match batch {
+            0 => counted.for_each(|(o, &c)| *o = u16::from(c)),
+            _ => counted.for_each(|(o, &c)| *o += u16::from(c)),
         }
     }
 }

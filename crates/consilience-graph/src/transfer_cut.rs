@@ -3,7 +3,8 @@ use consilience_core::{
     ensure, room,
 };
 use consilience_num::kmeans::KMeansOptions;
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use rayon::prelude::*;
 
 use crate::{
     ClusterIncidence, Components, IncidenceSpectrum, SpectralCount, cluster_directions,
@@ -132,7 +133,8 @@ impl TransferCut {
         x *= &scale;
         observer.check()?;
         let count = SpectralCount::new(self.clusters, left)?;
-        let found = leading_eigenpairs(&x.t().dot(&x), count.eigenpairs().min(right), observer)?;
+        let found =
+            leading_eigenpairs(&overlaps(x.view()), count.eigenpairs().min(right), observer)?;
         observer.check()?;
         let k = count.clusters(&found.values);
         if let Some(joined) = parts.joined(k) {
@@ -140,7 +142,7 @@ impl TransferCut {
         }
         let used = k.min(found.vectors.ncols());
         // f = D_y^-1/2 v, then D_x^-1 B f = D_x^-1/2 X v: the row scale falls away with the norm.
-        let embedding = x.dot(&found.vectors.slice(ndarray::s![.., ..used]));
+        let embedding = x.dot(&found.vectors.slice(s![.., ..used]));
         let ones = vec![1.0; left];
         let mut fit =
             parts.cut(k, found.vectors.view(), embedding, &ones, |rows, weights, k| {
@@ -242,6 +244,27 @@ impl TransferCut {
 fn less_exact(report: &mut Report) {
     report.status = Status::MaxIterations;
     report.notes.push("the eigenvectors of the clusters are less exact than wanted".into());
+}
+
+/// `X'X`: blocks of columns with those from them on, side by side; the other half is the same.
+fn overlaps(x: ArrayView2<'_, f64>) -> Array2<f64> {
+    const COLUMNS: usize = 64;
+    let n = x.ncols();
+    let of_block = |block: usize| {
+        let from = block * COLUMNS;
+        let own = x.slice(s![.., from..n.min(from + COLUMNS)]);
+        own.t().dot(&x.slice(s![.., from..]))
+    };
+    let blocks: Vec<Array2<f64>> =
+        (0..n.div_ceil(COLUMNS)).into_par_iter().with_max_len(1).map(of_block).collect();
+    let mut out = Array2::zeros((n, n));
+    for (block, found) in blocks.iter().enumerate() {
+        let from = block * COLUMNS;
+        let to = from + found.nrows();
+        out.slice_mut(s![from..to, from..]).assign(found);
+        out.slice_mut(s![from.., from..to]).assign(&found.t());
+    }
+    out
 }
 
 #[cfg(test)]

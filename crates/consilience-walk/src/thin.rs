@@ -44,7 +44,7 @@ pub(crate) struct Effort {
 
 impl Default for Effort {
     fn default() -> Self {
-        Effort { exact: 2_000_000_000, rank: 64, probes: 256 }
+        Effort { exact: 2_000_000_000, rank: 64, probes: 128 }
     }
 }
 
