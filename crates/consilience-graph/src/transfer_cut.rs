@@ -3,6 +3,7 @@ use consilience_core::{
     ensure, room,
 };
 use consilience_num::kmeans::KMeansOptions;
+use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
@@ -134,7 +135,7 @@ impl TransferCut {
         observer.check()?;
         let count = SpectralCount::new(self.clusters, left)?;
         let found =
-            leading_eigenpairs(&overlaps(x.view()), count.eigenpairs().min(right), observer)?;
+            leading_eigenpairs(&overlaps(x.view())?, count.eigenpairs().min(right), observer)?;
         observer.check()?;
         let k = count.clusters(&found.values);
         if let Some(joined) = parts.joined(k) {
@@ -246,25 +247,28 @@ fn less_exact(report: &mut Report) {
     report.notes.push("the eigenvectors of the clusters are less exact than wanted".into());
 }
 
-/// `X'X`: blocks of columns with those from them on, side by side; the other half is the same.
-fn overlaps(x: ArrayView2<'_, f64>) -> Array2<f64> {
+/// `X'X`: where it is much work, blocks of columns with those from them on, side by side; the other
+/// half is the same.
+fn overlaps(x: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
     const COLUMNS: usize = 64;
-    let n = x.ncols();
-    let of_block = |block: usize| {
-        let from = block * COLUMNS;
-        let own = x.slice(s![.., from..n.min(from + COLUMNS)]);
-        own.t().dot(&x.slice(s![.., from..]))
-    };
-    let blocks: Vec<Array2<f64>> =
-        (0..n.div_ceil(COLUMNS)).into_par_iter().with_max_len(1).map(of_block).collect();
-    let mut out = Array2::zeros((n, n));
-    for (block, found) in blocks.iter().enumerate() {
-        let from = block * COLUMNS;
-        let to = from + found.nrows();
-        out.slice_mut(s![from..to, from..]).assign(found);
-        out.slice_mut(s![from.., from..to]).assign(&found.t());
+    /// Multiply-adds that are worth sharing out.
+    const SHARED: usize = 1 << 28;
+    let (rows, n) = x.dim();
+    let columns = if rows.saturating_mul(n * n) < SHARED { n } else { COLUMNS };
+    let mut out = room::table(n, n)?;
+    let blocks: Vec<_> = out.axis_chunks_iter_mut(Axis(0), columns).enumerate().collect();
+    blocks.into_par_iter().with_max_len(1).for_each(|(block, mut out)| {
+        let from = block * columns;
+        let own = x.slice(s![.., from..from + out.nrows()]);
+        let on = x.slice(s![.., from..]);
+        general_mat_mul(1.0, &own.t(), &on, 0.0, &mut out.slice_mut(s![.., from..]));
+    });
+    for i in 0..n {
+        for j in 0..i {
+            out[[i, j]] = out[[j, i]];
+        }
     }
-    out
+    Ok(out)
 }
 
 #[cfg(test)]
@@ -280,6 +284,15 @@ mod tests {
             (12, 6),
             |(i, j)| if i / 4 == j / 2 { 1.0 + (i % 3) as f64 } else { faint },
         )
+    }
+
+    /// With and without blocks, of numbers whose sums are exact.
+    #[test]
+    fn overlaps_are_the_product() {
+        for (rows, n) in [(5, 3), (70, 130), (9_000, 190)] {
+            let x = Array2::from_shape_fn((rows, n), |(i, j)| ((i * 7 + j * j) % 23) as f64 / 8.0);
+            assert_eq!(overlaps(x.view()).unwrap(), x.t().dot(&x), "{rows} x {n}");
+        }
     }
 
     #[test]
