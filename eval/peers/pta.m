@@ -64,9 +64,17 @@ end
 folder = argv(){end};
 labels = csvread(fullfile(folder, "labels.csv"));
 truth = csvread(fullfile(folder, "y.csv"));
+% A line of input, or false at its end. `fgetl` would wait for what comes after the line.
+function more = asked()
+  do
+    letter = fread(stdin, 1);
+  until isempty(letter) || letter == 10
+  more = !isempty(letter);
+end
+
 printf("{\"ready\": true}\n");
 fflush(stdout);
-while ischar(fgetl(stdin))
+while asked()
   begin = tic;
   found = pta(labels, 10);
   seconds = toc(begin);

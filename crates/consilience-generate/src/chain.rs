@@ -34,10 +34,6 @@ impl Lower {
         self.values[start(a.max(b)) + a.min(b)]
     }
 
-    pub(crate) fn square(&mut self) {
-        self.values.iter_mut().for_each(|d| *d *= *d);
-    }
-
     fn row(&self, b: usize) -> &[f64] {
         &self.values[start(b)..][..b]
     }

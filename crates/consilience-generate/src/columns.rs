@@ -1,7 +1,7 @@
 //! Objects column by column, so that distances to objects beside each other are vectors.
 
 use consilience_core::{Observer, Result, Stop, room};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 
@@ -58,7 +58,7 @@ impl NullaryFnOnce for Squares<'_> {
 }
 
 /// The columns of a table.
-pub(crate) fn columns(x: &Array2<f64>) -> Result<Vec<Vec<f64>>> {
+pub(crate) fn columns(x: ArrayView2<'_, f64>) -> Result<Vec<Vec<f64>>> {
     x.columns().into_iter().map(|column| room::collected(column.iter().copied())).collect()
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn distances(
         rest = tail;
     }
     let stop = Stop::new(observer);
-    let columns = columns(x)?;
+    let columns = columns(x.view())?;
     rows.into_par_iter().enumerate().for_each(|(i, row)| {
         if stop.asked() {
             return;

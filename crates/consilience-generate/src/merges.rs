@@ -52,22 +52,23 @@ fn of_distances(
     linkage: Linkage,
     watch: &mut Watch<'_>,
 ) -> Result<Merges> {
-    match linkage {
+    if linkage == Linkage::Ward {
+        distances.iter_mut().for_each(|d| *d *= *d);
+    }
+    let lower = |distances| Lower::new(distances, n);
+    sorted(match linkage {
+        Linkage::Single => spanning(&lower(distances), watch)?,
+        Linkage::Complete => {
+            chained(lower(distances), watch, |a, b, _, _| if a > b { a } else { b })?
+        }
+        Linkage::Average => {
+            chained(lower(distances), watch, |a, b, [na, nb, _], _| (na * a + nb * b) / (na + nb))?
+        }
+        Linkage::Ward => chained(lower(distances), watch, |a, b, [na, nb, nx], merged| {
+            ((nx + na) * a + (nx + nb) * b - nx * merged) / (na + nb + nx)
+        })?,
         Linkage::Centroid => return generic(&mut distances, n, Method::Centroid),
         Linkage::Median => return generic(&mut distances, n, Method::Median),
-        _ => {}
-    }
-    let mut d = Lower::new(distances, n);
-    sorted(match linkage {
-        Linkage::Single => spanning(&d, watch)?,
-        Linkage::Complete => chained(d, watch, |a, b, _, _| if a > b { a } else { b })?,
-        Linkage::Ward => {
-            d.square();
-            chained(d, watch, |a, b, [na, nb, nx], merged| {
-                ((nx + na) * a + (nx + nb) * b - nx * merged) / (na + nb + nx)
-            })?
-        }
-        _ => chained(d, watch, |a, b, [na, nb, _], _| (na * a + nb * b) / (na + nb))?,
     })
 }
 

@@ -1,15 +1,18 @@
 use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed, at_least_one, check_restarts,
+    Result, Seed, Stop, at_least_one, check_restarts, room,
 };
 use consilience_num::eigen::{TruncatedOptions, try_symmetric_eigen, try_truncated_eigen};
 use consilience_num::kmeans::fit;
 use consilience_num::transfer::small_side;
 use ndarray::{Array2, ArrayView2};
+use pulp::Arch;
+use rayon::prelude::*;
 
+use crate::columns::{ABREAST, Squares, columns};
 use crate::distinct::Distinct;
 use crate::input::{finish, last_kmeans, tell, unit_table};
-use crate::similarity::{landmarks, nearest_marks, square};
+use crate::similarity::{landmarks, nearest_marks};
 
 /// Spectral clustering: k-means on the leading eigenvectors of a normalized similarity matrix.
 ///
@@ -118,37 +121,62 @@ impl Spectral {
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
-    /// Distinct rows x k; rows of weight w stand for w equal ones.
-    fn dense(
+    /// The normalized similarities of distinct rows; one of weight w stands for w equal ones.
+    fn similarities(
         &self,
         x: ArrayView2<'_, f64>,
         weights: &[f64],
-        k: usize,
         observer: &dyn Observer,
-    ) -> Result<Option<Array2<f64>>> {
+    ) -> Result<Vec<f64>> {
         let m = x.nrows();
-        let mut a = Array2::from_shape_fn((m, m), |(i, j)| square(x.row(i), x.row(j)));
-        let mut scales = Vec::with_capacity(m);
-        for i in 0..m {
-            let mut row = a.row(i).to_vec();
-            // Position 0 is the row itself.
-            let at = self.neighbours.min(m - 1);
-            let far = *row.select_nth_unstable_by(at, f64::total_cmp).1;
-            scales.push(far.sqrt().max(f64::MIN_POSITIVE.sqrt()));
-        }
-        for ((i, j), v) in a.indexed_iter_mut() {
-            *v = (-*v / (scales[i] * scales[j])).exp() * (weights[i] * weights[j]).sqrt();
-        }
-        let degree: Vec<f64> = (0..m)
-            .map(|i| {
-                a.row(i).iter().zip(weights).map(|(a, w)| a * w.sqrt()).sum::<f64>()
-                    / weights[i].sqrt()
+        let mut a = room::zeros(m * m)?;
+        let roots: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
+        let scales = self.squares(x, &mut a, observer)?;
+        let degrees: Vec<f64> = a
+            .par_chunks_mut(m)
+            .enumerate()
+            .map(|(i, row)| {
+                Arch::new().dispatch(|| {
+                    row.iter_mut().zip(&scales).for_each(|(v, s)| *v = -*v / (scales[i] * s));
+                    row.iter_mut().for_each(|v| *v = v.exp());
+                    let shares = row.iter_mut().zip(weights);
+                    shares.for_each(|(v, w)| *v *= (weights[i] * w).sqrt());
+                });
+                row.iter().zip(&roots).map(|(v, root)| v * root).sum::<f64>() / roots[i]
             })
             .collect();
-        for ((i, j), v) in a.indexed_iter_mut() {
-            *v /= (degree[i] * degree[j]).sqrt();
-        }
-        leading(&a, k, observer)
+        a.par_chunks_mut(m).enumerate().for_each(|(i, row)| {
+            Arch::new().dispatch(|| {
+                let others = row.iter_mut().zip(&degrees);
+                others.for_each(|(v, degree)| *v /= (degrees[i] * degree).sqrt());
+            });
+        });
+        Ok(a)
+    }
+
+    /// Writes all squared distances, row by row, and returns each row's scale.
+    fn squares(
+        &self,
+        x: ArrayView2<'_, f64>,
+        out: &mut [f64],
+        observer: &dyn Observer,
+    ) -> Result<Vec<f64>> {
+        let m = x.nrows();
+        let columns = columns(x)?;
+        let stop = Stop::new(observer);
+        // Position 0 is the row itself.
+        let at = self.neighbours.min(m - 1);
+        let scale = |(i, row): (usize, &mut [f64])| {
+            stop.check()?;
+            let point: Vec<f64> = columns.iter().map(|column| column[i]).collect();
+            for (part, out) in row.chunks_mut(ABREAST).enumerate() {
+                Squares { columns: &columns, point: &point, from: part * ABREAST, out }.run();
+            }
+            let mut all = room::collected(row.iter().copied())?;
+            let far = *all.select_nth_unstable_by(at, f64::total_cmp).1;
+            Ok(far.sqrt().max(f64::MIN_POSITIVE.sqrt()))
+        };
+        out.par_chunks_mut(m).enumerate().map(scale).collect()
     }
 
     /// The coordinates of the rows, of norm 1.
@@ -162,7 +190,9 @@ impl Spectral {
     ) -> Result<Array2<f64>> {
         let embedded = if x.nrows() <= self.exact_objects {
             self.budget.check_square("similarities", x.nrows(), 3 * size_of::<f64>())?;
-            self.dense(x, weights, clusters, observer)?
+            let a = self.similarities(x, weights, observer)?;
+            let a = Array2::from_shape_vec((x.nrows(), x.nrows()), a);
+            a.ok().map_or(Ok(None), |a| leading(&a, clusters, observer))?
         } else {
             let count = self.landmark_count(x.nrows(), clusters);
             self.budget.check_square("similarities of the landmarks", count, size_of::<f64>())?;
@@ -186,7 +216,7 @@ impl Spectral {
         self.landmarks.max(clusters.saturating_mul(2)).min(distinct)
     }
 
-    /// As [`Spectral::dense`], through landmarks.
+    /// Distinct rows x k; rows of weight w stand for w equal ones.
     fn by_landmarks(
         &self,
         x: ArrayView2<'_, f64>,
@@ -279,6 +309,40 @@ mod tests {
     use consilience_num::eigen::symmetric_eigen;
 
     use super::*;
+    use crate::similarity::square;
+
+    /// To the bit, at sizes about the number of objects abreast.
+    #[test]
+    fn similarities_equal_the_definition() {
+        for (n, d) in [(2, 1), (40, 3), (ABREAST + 30, 6)] {
+            let mut stream = Seed(n as u64).stream();
+            let x = Array2::from_shape_simple_fn((n, d), || stream.normal());
+            let weights: Vec<f64> = (0..n).map(|i| (1 + i % 4) as f64).collect();
+            let found = Spectral::new().similarities(x.view(), &weights, &()).unwrap();
+            let far = Array2::from_shape_fn((n, n), |(i, j)| square(x.row(i), x.row(j)));
+            let scales: Vec<f64> = far
+                .rows()
+                .into_iter()
+                .map(|row| {
+                    let mut row = row.to_vec();
+                    row.sort_by(f64::total_cmp);
+                    row[7.min(n - 1)].sqrt()
+                })
+                .collect();
+            let a = Array2::from_shape_fn((n, n), |(i, j)| {
+                let near = (-far[[i, j]] / (scales[i] * scales[j])).exp();
+                near * (weights[i] * weights[j]).sqrt()
+            });
+            let degree = |i: usize| {
+                let all = (0..n).map(|j| a[[i, j]] * weights[j].sqrt()).sum::<f64>();
+                all / weights[i].sqrt()
+            };
+            let degrees: Vec<f64> = (0..n).map(degree).collect();
+            for ((i, j), a) in a.indexed_iter() {
+                assert_eq!(found[i * n + j], a / (degrees[i] * degrees[j]).sqrt(), "{n}: {i}, {j}");
+            }
+        }
+    }
 
     #[test]
     fn leading_eigenvectors_equal_those_of_all() {

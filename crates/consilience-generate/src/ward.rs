@@ -30,7 +30,7 @@ impl Clusters {
     fn new(x: &Array2<f64>) -> Result<Self> {
         let n = x.nrows();
         Ok(Clusters {
-            columns: columns(x)?,
+            columns: columns(x.view())?,
             sizes: room::filled(n, 1.0)?,
             objects: room::collected(0..n as u32)?,
             left: n,

@@ -13,7 +13,9 @@ pub(crate) fn within(z: ArrayView2<'_, f64>, side: &SideInformation) -> Array2<f
     for set in sets {
         let mean = mean_row(z, set);
         for &i in set {
-            out.row_mut(row).assign(&(&z.row(i) - &mean));
+            let mut to = out.row_mut(row);
+            to.assign(&z.row(i));
+            to -= &mean;
             row += 1;
         }
     }
