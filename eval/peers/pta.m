@@ -61,9 +61,6 @@ function index = adjusted_rand(a, b)
   index = (both - expected) / ((rows + cols) / 2 - expected);
 end
 
-folder = argv(){end};
-labels = csvread(fullfile(folder, "labels.csv"));
-truth = csvread(fullfile(folder, "y.csv"));
 % A line of input, or false at its end. `fgetl` would wait for what comes after the line.
 function more = asked()
   do
@@ -72,6 +69,9 @@ function more = asked()
   more = !isempty(letter);
 end
 
+folder = argv(){end};
+labels = csvread(fullfile(folder, "labels.csv"));
+truth = csvread(fullfile(folder, "y.csv"));
 printf("{\"ready\": true}\n");
 fflush(stdout);
 while asked()

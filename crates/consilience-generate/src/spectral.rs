@@ -191,8 +191,10 @@ impl Spectral {
         let embedded = if x.nrows() <= self.exact_objects {
             self.budget.check_square("similarities", x.nrows(), 3 * size_of::<f64>())?;
             let a = self.similarities(x, weights, observer)?;
-            let a = Array2::from_shape_vec((x.nrows(), x.nrows()), a);
-            a.ok().map_or(Ok(None), |a| leading(&a, clusters, observer))?
+            match Array2::from_shape_vec((x.nrows(), x.nrows()), a) {
+                Ok(a) => leading(&a, clusters, observer)?,
+                Err(_) => None,
+            }
         } else {
             let count = self.landmark_count(x.nrows(), clusters);
             self.budget.check_square("similarities of the landmarks", count, size_of::<f64>())?;
