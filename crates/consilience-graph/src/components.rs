@@ -98,8 +98,14 @@ impl Components {
         let mut joined = Joined::new(b.nrows());
         let mut first = vec![None; b.ncols()];
         for (i, row) in b.rows().into_iter().enumerate() {
+            // Neighbouring columns mostly began together: no need to ask again.
+            let mut last = i;
             for (first, _) in first.iter_mut().zip(row).filter(|(_, w)| **w != 0.0) {
-                joined.join(*first.get_or_insert(i), i);
+                let first = *first.get_or_insert(i);
+                if first != last {
+                    joined.join(first, i);
+                    last = first;
+                }
             }
         }
         let of_node = joined.numbers();

@@ -3,6 +3,7 @@ use consilience_core::{
     ensure, room,
 };
 use consilience_num::kmeans::KMeansOptions;
+use consilience_num::reduce::ordered_chunks;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
@@ -11,6 +12,9 @@ use crate::{
     ClusterIncidence, Components, IncidenceSpectrum, SpectralCount, cluster_directions,
     leading_eigenpairs,
 };
+
+/// Rows that one task works through.
+const ROWS: usize = 1024;
 
 /// The transfer cut: a normalised cut of a bipartite graph, solved on its smaller side.
 ///
@@ -106,32 +110,14 @@ impl TransferCut {
         let (left, right) = b.dim();
         self.check(left)?;
         ensure!(right > 0, empty("a bipartite graph without right nodes"));
-        if let Some(((i, j), &w)) = b.indexed_iter().find(|&(_, &w)| !(w >= 0.0) || w.is_infinite())
-        {
-            return Err(if w < 0.0 {
-                Error::invalid(format!("weight {w} at row {i}, column {j}; expected >= 0"))
-            } else {
-                Error::non_finite("weights", i, j, w)
-            });
-        }
-        let rows = b.sum_axis(Axis(1));
-        if let Some(i) = rows.iter().position(|&d| d == 0.0) {
-            return Err(Error::empty(format!("left node {i} has no links")));
-        }
+        let rows = degrees(b)?;
         let parts = Components::of_bipartite(b);
         if let Some(joined) = self.clusters.fixed().and_then(|k| parts.joined(k)) {
             return Ok(joined);
         }
         // X = D_x^-1/2 B D_y^-1/2; the small matrix is X'X.
         self.budget.check_square("overlaps of right nodes", right, 32)?;
-        let mut x = room::copied_table(b)?;
-        for (mut row, &d) in x.rows_mut().into_iter().zip(&rows) {
-            row /= d.sqrt();
-        }
-        let half = rows.mapv(f64::sqrt);
-        let columns = x.t().dot(&half);
-        let scale: Array1<f64> = columns.mapv(|d| if d > 0.0 { d.sqrt().recip() } else { 0.0 });
-        x *= &scale;
+        let x = normalised(b, &rows)?;
         observer.check()?;
         let count = SpectralCount::new(self.clusters, left)?;
         let found =
@@ -245,6 +231,55 @@ impl TransferCut {
 fn less_exact(report: &mut Report) {
     report.status = Status::MaxIterations;
     report.notes.push("the eigenvectors of the clusters are less exact than wanted".into());
+}
+
+/// Sums of the rows, once all weights are ones and each row has some.
+fn degrees(b: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
+    let is_weight = |w: f64| w >= 0.0 && w < f64::INFINITY;
+    let of_row = |i: usize| {
+        let row = b.row(i);
+        // Without an early end, some entries at a time.
+        (row.sum(), row.iter().fold(true, |all, &w| all & is_weight(w)))
+    };
+    let rows: Vec<_> = (0..b.nrows()).into_par_iter().with_min_len(ROWS).map(of_row).collect();
+    if let Some(i) = rows.iter().position(|&(_, all)| !all) {
+        let wrong = b.row(i).iter().position(|&w| !is_weight(w)).unwrap_or_default();
+        let w = b[[i, wrong]];
+        return Err(if w < 0.0 {
+            Error::invalid(format!("weight {w} at row {i}, column {wrong}; expected >= 0"))
+        } else {
+            Error::non_finite("weights", i, wrong, w)
+        });
+    }
+    match rows.iter().position(|&(d, _)| d == 0.0) {
+        Some(i) => Err(Error::empty(format!("left node {i} has no links"))),
+        None => Ok(rows.into_iter().map(|(d, _)| d).collect()),
+    }
+}
+
+/// `X = D_x^-1/2 B D_y^-1/2` for the row sums `rows`.
+fn normalised(b: ArrayView2<'_, f64>, rows: &[f64]) -> Result<Array2<f64>> {
+    let (left, right) = b.dim();
+    let mut x = room::zeros(left * right)?;
+    x.par_chunks_mut(right).with_min_len(ROWS).enumerate().for_each(|(i, x)| {
+        let root = rows[i].sqrt();
+        x.iter_mut().zip(b.row(i)).for_each(|(x, w)| *x = w / root);
+    });
+    let half: Array1<f64> = rows.iter().map(|d| d.sqrt()).collect();
+    let table =
+        ArrayView2::from_shape((left, right), &x).map_err(|e| Error::shape(e.to_string()))?;
+    let columns = ordered_chunks(
+        left,
+        ROWS,
+        |rows| table.slice(s![rows.clone(), ..]).t().dot(&half.slice(s![rows])),
+        Array1::<f64>::zeros(right),
+        |sum, part| sum + part,
+    );
+    let scale = columns.mapv(|d| if d > 0.0 { d.sqrt().recip() } else { 0.0 });
+    x.par_chunks_mut(right).with_min_len(ROWS).for_each(|x| {
+        x.iter_mut().zip(&scale).for_each(|(x, s)| *x *= s);
+    });
+    Array2::from_shape_vec((left, right), x).map_err(|e| Error::shape(e.to_string()))
 }
 
 /// `X'X`: where it is much work, blocks of columns with those from them on, side by side; the other

@@ -15,6 +15,7 @@ pub mod logdet;
 pub mod near;
 pub mod reduce;
 pub mod rows;
+pub mod sets;
 pub mod simplex;
 pub mod sparse;
 pub mod svd;

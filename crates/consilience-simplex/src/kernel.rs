@@ -1,8 +1,14 @@
 //! The innermost loops on labels of one byte, in vectors of whatever width the processor has.
 
-use pulp::{Arch, NullaryFnOnce};
+use pulp::NullaryFnOnce;
 #[cfg(target_arch = "x86_64")]
-use pulp::{cast, x86::V4};
+use pulp::{
+    cast,
+    x86::{V3, V4},
+};
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 
 /// Objects of one tile: the bytes of the longest vector.
 pub(crate) const TILE: usize = 64;
@@ -23,7 +29,7 @@ pub(crate) trait Kernel: Copy {
     /// it.
     fn count_16<'a, const R: usize>(
         self,
-        tiles: impl Iterator<Item = (&'a Tile, u16)>,
+        tiles: impl Iterator<Item = (&'a Tile, u16)> + Clone,
         first: usize,
     ) -> [[u16; TILE]; R];
 
@@ -81,12 +87,11 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
     if let Some(v4) = V4::try_new() {
         return v4.vectorize(With(v4, work));
     }
-    plainly(work)
-}
-
-/// The same by loops that the compiler may turn into vectors.
-pub(crate) fn plainly<W: Work>(work: W) -> W::Output {
-    Arch::new().dispatch(With(Plain, work))
+    #[cfg(target_arch = "x86_64")]
+    if let Some(v3) = V3::try_new() {
+        return v3.vectorize(With(v3, work));
+    }
+    work.run(Plain)
 }
 
 /// Runs one expression for each pass over the clusters, `R` of them at a time from `first` on.
@@ -132,7 +137,7 @@ impl Kernel for Plain {
     #[inline(always)]
     fn count_16<'a, const R: usize>(
         self,
-        tiles: impl Iterator<Item = (&'a Tile, u16)>,
+        tiles: impl Iterator<Item = (&'a Tile, u16)> + Clone,
         first: usize,
     ) -> [[u16; TILE]; R] {
         let mut sums = [[0; TILE]; R];
@@ -228,7 +233,7 @@ impl Kernel for V4 {
     #[inline(always)]
     fn count_16<'a, const R: usize>(
         self,
-        tiles: impl Iterator<Item = (&'a Tile, u16)>,
+        tiles: impl Iterator<Item = (&'a Tile, u16)> + Clone,
         first: usize,
     ) -> [[u16; TILE]; R] {
         // Compilers make the same of the loops as one would by hand.

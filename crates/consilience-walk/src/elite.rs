@@ -1,7 +1,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use consilience_core::{MemoryBudget, Microclusters, Observer, Result, SimilarityGraph, ensure};
-use consilience_graph::{AgreementRow, CountRow};
+use consilience_core::{
+    MemoryBudget, Microclusters, Observer, Result, SimilarityGraph, ensure, room,
+};
+use consilience_graph::{AgreementRow, ClusterIncidence, CountRow};
+use consilience_num::sets::{PlaceCounts, PlaceSets};
 use consilience_num::sparse::Csr;
 use consilience_num::tally::{places_reaching, reaching};
 use rayon::prelude::*;
@@ -9,6 +12,10 @@ use rayon::prelude::*;
 /// A link costs 16 bytes while rows are gathered and 12 in each of the up to five matrices of a
 /// walk.
 const BYTES_PER_LINK: usize = 64;
+
+/// With up to so many clusters per member, all microclusters are compared with a cluster as bits;
+/// smaller ones are sooner walked along.
+const CLUSTERS_AS_BITS: usize = 256;
 
 /// The links of a row, columns ascending.
 type Links = Vec<(u32, f64)>;
@@ -36,7 +43,9 @@ type Links = Vec<(u32, f64)>;
 /// ```
 ///
 /// # Complexity
-/// O(n~^2 M) byte operations at most, in parallel; memory in proportion to the links that stay.
+/// O(n~^2 M) operations on single bits, hundreds at a time, where members have at most 256 clusters
+/// on average, and on bytes beyond; in parallel. Memory in proportion to the links that stay, and a
+/// bit per microcluster and cluster.
 ///
 /// # References
 /// Huang, Lai, Wang 2016, Definitions 5 to 7 and Eq. 9.
@@ -86,23 +95,24 @@ impl EliteNeighbours {
             budget.check_table("elite links, kept by ties,", seen, 1, BYTES_PER_LINK)?;
             Ok(row)
         };
-        let strongest = if microclusters.is_plain() && microclusters.is_complete() {
-            let scratch = (CountRow::new(microclusters)?, 0);
-            each(&scratch, n, observer, |(row, threshold), i| {
-                row.fill(microclusters, i);
-                counted(strongest_counts(
-                    row.together(),
-                    i,
-                    k,
-                    microclusters.n_members(),
-                    threshold,
-                ))
-            })?
-        } else {
+        let members = microclusters.n_members();
+        let strongest = if !microclusters.is_plain() || !microclusters.is_complete() {
             each(&AgreementRow::new(microclusters)?, n, observer, |row, i| {
                 row.fill(i);
                 let others = (0..n).filter(|&j| j != i).map(|j| (j as u32, row.ratio(j)));
                 counted(strongest(others.filter(|&(_, w)| w > 0.0).collect(), k))
+            })?
+        } else if let Some((incidence, sets)) = as_bits(microclusters, budget)? {
+            let scratch = (PlaceCounts::new(&sets, members)?, 0);
+            each(&scratch, n, observer, |(counts, threshold), i| {
+                counts.fill(&sets, incidence.clusters_of(i));
+                counted(strongest_counts(counts, i, k, members, threshold)?)
+            })?
+        } else {
+            let scratch = (CountRow::new(microclusters)?, 0);
+            each(&scratch, n, observer, |(row, threshold), i| {
+                row.fill(microclusters, i);
+                counted(strongest_counts(row.together(), i, k, members, threshold)?)
             })?
         };
         let rows = of_either_end(strongest);
@@ -182,36 +192,108 @@ fn each<R: Clone + Send + Sync, T: Send>(
     (0..nodes).into_par_iter().with_min_len(16).map_init(|| scratch.clone(), one).collect()
 }
 
+/// The clusters of a complete ensemble as sets of microclusters, where these are few and large
+/// enough.
+fn as_bits(
+    microclusters: &Microclusters,
+    budget: MemoryBudget,
+) -> Result<Option<(ClusterIncidence, PlaceSets)>> {
+    let nodes = microclusters.n_nodes();
+    let clusters: usize = microclusters.rows().iter().map(|member| member.n_clusters()).sum();
+    if clusters > CLUSTERS_AS_BITS * microclusters.n_members()
+        || budget.check_table("clusters as bits", PlaceSets::bytes(nodes, clusters), 1, 1).is_err()
+    {
+        return Ok(None);
+    }
+    let incidence = ClusterIncidence::of(microclusters)?;
+    let mut sets = PlaceSets::new(nodes, clusters)?;
+    for cluster in 0..clusters {
+        incidence.rows_of(cluster).iter().for_each(|&i| sets.insert(cluster, i as usize));
+    }
+    Ok(Some((incidence, sets)))
+}
+
+/// A row of whole pair counts.
+trait Counts {
+    fn count(&self, place: usize) -> usize;
+    /// How many counts are at least `least`, which is 1 or more.
+    fn reaching(&self, least: usize) -> usize;
+    /// Where they are, ascending, and which.
+    fn each_reaching(&self, least: usize, with: impl FnMut(u32, usize));
+}
+
+impl Counts for [u16] {
+    fn count(&self, place: usize) -> usize {
+        usize::from(self[place])
+    }
+
+    fn reaching(&self, least: usize) -> usize {
+        reaching(self, least as u16)
+    }
+
+    fn each_reaching(&self, least: usize, mut with: impl FnMut(u32, usize)) {
+        let places = places_reaching(self, least as u16);
+        places.into_iter().for_each(|j| with(j, self.count(j as usize)));
+    }
+}
+
+impl Counts for PlaceCounts {
+    fn count(&self, place: usize) -> usize {
+        self.get(place)
+    }
+
+    fn reaching(&self, least: usize) -> usize {
+        self.reaching(least)
+    }
+
+    fn each_reaching(&self, least: usize, with: impl FnMut(u32, usize)) {
+        self.each_reaching(least, with);
+    }
+}
+
 /// The links of row `i` that reach its K-th largest count, the diagonal apart; all of them where
 /// fewer than K are positive. With equal N everywhere, counts order as ratios do, and comparing
 /// small integers is many times faster. Rows are much alike: `threshold` is that of the row before,
 /// and then of this one.
-fn strongest_counts(
-    counts: &[u16],
+fn strongest_counts<C: Counts + ?Sized>(
+    counts: &C,
     i: usize,
     k: usize,
     members: usize,
-    threshold: &mut u16,
-) -> Links {
-    *threshold = threshold_of_counts(counts, i, k, members as u16, *threshold);
-    let places = places_reaching(counts, (*threshold).max(1)).into_iter();
-    let others = places.filter(|&j| j as usize != i);
-    others.map(|j| (j, f64::from(counts[j as usize]) / members as f64)).collect()
+    threshold: &mut usize,
+) -> Result<Links> {
+    *threshold = threshold_of_counts(counts, i, k, members, *threshold);
+    let least = (*threshold).max(1);
+    let mut links = room::with_capacity(counts.reaching(least))?;
+    counts.each_reaching(least, |j, count| {
+        if j as usize != i {
+            links.push((j, count as f64 / members as f64));
+        }
+    });
+    Ok(links)
 }
 
 /// The largest count that at least K of a row reach, the diagonal apart; 0 where fewer than K are
-/// positive. `guess` and the one beside it are tried first.
-fn threshold_of_counts(counts: &[u16], i: usize, k: usize, most: u16, guess: u16) -> u16 {
-    let enough = |t: u16| reaching(counts, t) - usize::from(counts[i] >= t) >= k;
+/// positive. `guess` and the one beside it, on the side where it has to be, are tried first.
+fn threshold_of_counts<C: Counts + ?Sized>(
+    counts: &C,
+    i: usize,
+    k: usize,
+    most: usize,
+    guess: usize,
+) -> usize {
+    let enough = |t: usize| counts.reaching(t) - usize::from(counts.count(i) >= t) >= k;
     let (mut low, mut high) = (0, most);
-    let mut tries = [guess, guess.saturating_add(1)].into_iter();
+    let (mut next, mut tries) = (guess, 2);
     while low < high {
         let halved = low + (high - low).div_ceil(2);
-        let middle = tries.next().filter(|t| (low + 1..=high).contains(t)).unwrap_or(halved);
+        let near = tries > 0 && (low + 1..=high).contains(&next);
+        let middle = if near { next } else { halved };
+        tries -= usize::from(near);
         if enough(middle) {
-            low = middle;
+            (low, next) = (middle, middle + 1);
         } else {
-            high = middle - 1;
+            (high, next) = (middle - 1, middle - 1);
         }
     }
     low

@@ -48,6 +48,31 @@ fn close(a: f64, b: f64, relative: f64, absolute: f64) -> bool {
     (a - b).abs() <= relative * a.abs().max(b.abs()) + absolute
 }
 
+/// Members of so many clusters that these are walked along, and with coarse ones of which all are
+/// compared as bits; several blocks of them.
+#[test]
+fn elite_links_of_fine_and_coarse_members_equal_the_paper() {
+    let n = 600;
+    let mut s = Seed(5).stream();
+    let mut member = |k: usize| {
+        Partition::from_labels(&(0..n).map(|_| s.below(k) as i64).collect::<Vec<_>>()).unwrap()
+    };
+    let fine = vec![member(500), member(500), member(500)];
+    let coarse = fine.iter().cloned().chain((0..17).map(|u| member(2 + u))).collect();
+    for (members, k) in [(fine, 2), (coarse, 7)] {
+        let e = Ensemble::new(members).unwrap();
+        let reference = Reference::new(&e, k, 1);
+        let elite = EliteNeighbours::of(&Microclusters::of(&e).unwrap(), k).unwrap();
+        assert_eq!(elite.weights().n_rows(), reference.groups.len());
+        for (i, row) in reference.elite.rows().into_iter().enumerate() {
+            let links = row.iter().enumerate().filter(|(_, w)| **w > 0.0);
+            let (columns, weights): (Vec<u32>, Vec<f64>) =
+                links.map(|(j, &w)| (j as u32, w)).unzip();
+            assert_eq!(elite.weights().row(i), (&columns[..], &weights[..]), "{i}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]

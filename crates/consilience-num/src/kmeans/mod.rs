@@ -33,6 +33,7 @@
 //! by exact differences, so that the assignment is always that of the naive loop.
 
 mod centres;
+pub(crate) mod compiled;
 mod fit;
 mod kernel;
 pub(crate) mod lanes;
@@ -137,7 +138,7 @@ pub fn fit<F: Float>(
 ) -> Result<KMeansFit<F>> {
     check(rows, weights)?;
     ensure!(options.clusters > 0, invalid("k-means with 0 clusters; expected at least 1"));
-    fit::restarts(rows, weights, options, observer)
+    F::restarts(rows, weights, options, observer)
 }
 
 /// k-means from given centres; as [`fit`], but the numbers of clusters and restarts and the seed
@@ -159,7 +160,7 @@ pub fn from_centres<F: Float>(
         rows.ncols() == centres.ncols(),
         shape("centres of {} columns for rows of {}", centres.ncols(), rows.ncols())
     );
-    fit::from_centres(rows, weights, centres, options, observer)
+    F::from_centres(rows, weights, centres, options, observer)
 }
 
 fn check<F>(rows: ArrayView2<'_, F>, weights: Option<&[f64]>) -> Result<()> {
@@ -198,7 +199,7 @@ pub fn assign<F: Float>(
     if rows.is_empty() || centres.is_empty() || rows.ncols() != centres.ncols() {
         return Vec::new();
     }
-    fit::assign(rows, centres, parallel).unwrap_or_else(end)
+    F::assign(rows, centres, parallel).unwrap_or_else(end)
 }
 
 /// Row numbers of k-means++ starts: spread out, distinct, at most `count`.
@@ -212,6 +213,5 @@ pub fn spread_rows<F: Float>(
     if rows.is_empty() || count == 0 || weights.is_some_and(|w| w.len() != rows.nrows()) {
         return Vec::new();
     }
-    let rows = rows::Rows::new(rows, count, parallel);
-    seeding::plus_plus(&rows, weights, count, &mut seed.stream()).unwrap_or_else(end)
+    F::spread_rows(rows, weights, count, seed, parallel).unwrap_or_else(end)
 }
