@@ -6,7 +6,7 @@ use crate::kmeans::lanes::Lanes;
 
 /// The two precisions that rows come in: `f32` and `f64`. Sealed.
 pub trait Float:
-    Lanes + Compiled + Copy + PartialOrd + Default + Debug + Add<Output = Self> + Send + Sync + 'static
+    Lanes + Compiled + PartialOrd + Default + Debug + Add<Output = Self> + Send + Sync + 'static
 {
     /// Difference between 1 and the next larger number.
     const EPSILON: f64;
