@@ -23,13 +23,18 @@ fn worlds(usual: u64) -> std::ops::Range<u64> {
 /// Whom a law does not hold for, and why.
 type Exceptions = &'static [(&'static str, &'static str)];
 
+/// In the reason of an exception that keeps the law on some processors: sums are rounded otherwise
+/// where vectors are wider.
+const BY_ROUNDING: &str = "rounding decides";
+
 /// Holds a method against a law: kept on every world, or broken on some by an exception, so that no
 /// exception stays when its reason has gone.
 fn hold(law: &str, method: &str, exceptions: Exceptions, broken: &[String]) {
     match exceptions.iter().find(|(name, _)| *name == method) {
         None => assert!(broken.is_empty(), "{law}: {method}: {}", broken.join("; ")),
         Some((_, why)) => {
-            assert!(!broken.is_empty(), "{law}: {method} is no exception ({why})");
+            let may_hold = why.contains(BY_ROUNDING);
+            assert!(may_hold || !broken.is_empty(), "{law}: {method} is no exception ({why})");
             println!("{law}: not {method}, since {why}: {} worlds", broken.len());
         }
     }

@@ -138,7 +138,7 @@ fn units_of_single_features_do_not_matter_under_a_metric() {
 }
 
 const MANY: Exceptions = &[
-    ("CCSKL", "the nearest neighbours of a copy are its copies"),
+    ("CCSKL", "the nearest neighbours of a copy are its copies, and rounding decides which"),
     ("MCCC", "with few constraints its basis is a graph of nearest neighbours, too"),
     ("consensus model", "members get as many clusters as the number of rows lets them"),
 ];
