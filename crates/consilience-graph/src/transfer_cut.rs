@@ -235,7 +235,7 @@ fn less_exact(report: &mut Report) {
 
 /// Sums of the rows, once all weights are ones and each row has some.
 fn degrees(b: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
-    let is_weight = |w: f64| w >= 0.0 && w < f64::INFINITY;
+    let is_weight = |w: f64| (0.0..f64::INFINITY).contains(&w);
     let of_row = |i: usize| {
         let row = b.row(i);
         // Without an early end, some entries at a time.
