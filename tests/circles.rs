@@ -15,7 +15,7 @@ type Module = Vec<String>;
 type Use = (bool, Vec<Vec<String>>);
 
 /// Circles that stay, each as the crate, the modules in it, and why.
-const ALLOWED: [(&str, &[&str], &str); 12] = [
+const ALLOWED: [(&str, &[&str], &str); 11] = [
     (
         "consilience-core",
         &["canonical", "ensemble", "microclusters"],
@@ -56,22 +56,6 @@ const ALLOWED: [(&str, &[&str], &str); 12] = [
         "consilience-io",
         &["label", "label_table", "table"],
         "labels, their columns and their tables",
-    ),
-    (
-        "consilience-num",
-        &[
-            "float",
-            "kmeans",
-            "kmeans/centres",
-            "kmeans/compiled",
-            "kmeans/fit",
-            "kmeans/kernel",
-            "kmeans/repair",
-            "kmeans/rows",
-            "kmeans/seeding",
-            "kmeans/step",
-        ],
-        "a precision brings k-means as it is compiled for it",
     ),
     ("consilience-report", &["findings", "report"], "a report gives findings about itself"),
     ("consilience-cli", &["categories", "files"], "tables of files may have categories"),

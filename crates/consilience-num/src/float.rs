@@ -1,12 +1,11 @@
 use std::fmt::Debug;
 use std::ops::Add;
 
-use crate::kmeans::compiled::Compiled;
 use crate::kmeans::lanes::Lanes;
 
 /// The two precisions that rows come in: `f32` and `f64`. Sealed.
 pub trait Float:
-    Lanes + Compiled + PartialOrd + Default + Debug + Add<Output = Self> + Send + Sync + 'static
+    Lanes + Copy + PartialOrd + Default + Debug + Add<Output = Self> + Send + Sync + 'static
 {
     /// Difference between 1 and the next larger number.
     const EPSILON: f64;

@@ -23,33 +23,111 @@ pub(crate) struct Tile(pub(crate) [u8; TILE]);
 /// Clusters that have their sums in registers at a time; others take another pass.
 const WIDEST: usize = 12;
 
-/// What a processor can do with tiles. All implementations give the same bits.
+/// Up to this many rows of a table comparing with each of them is faster than looking each label up.
+const COMPARED: usize = 2;
+
+/// What a processor can do with tiles, by loops where nothing better is said. All implementations
+/// give the same bits.
 pub(crate) trait Kernel: Copy {
     /// Votes in 16 bits for the clusters `first..first + R`: each tile counts by the weight beside
     /// it.
+    #[inline(always)]
     fn count_16<'a, const R: usize>(
         self,
         tiles: impl Iterator<Item = (&'a Tile, u16)> + Clone,
         first: usize,
-    ) -> [[u16; TILE]; R];
+    ) -> [[u16; TILE]; R] {
+        let mut sums = [[0; TILE]; R];
+        for (tile, weight) in tiles {
+            for (c, sums) in sums.iter_mut().enumerate() {
+                let c = (first + c) as u8;
+                for (sum, &l) in sums.iter_mut().zip(&tile.0) {
+                    *sum += if l == c { weight } else { 0 };
+                }
+            }
+        }
+        sums
+    }
 
     /// Votes in 32 bits of the objects `PART part..` of the tile, by W weights each.
+    #[inline(always)]
     fn count_32<'a, const R: usize, const W: usize>(
         self,
         tiles: impl Iterator<Item = (&'a Tile, [u32; W])> + Clone,
         part: usize,
         first: usize,
-    ) -> [[[u32; PART]; R]; W];
+    ) -> [[[u32; PART]; R]; W] {
+        let mut sums = [[[0u32; PART]; R]; W];
+        // Cluster by cluster: compilers keep a few sums in registers, not all of them.
+        for c in 0..R {
+            let cluster = (first + c) as u8;
+            let mut now = [[0u32; PART]; W];
+            for (tile, weights) in tiles.clone() {
+                let labels: &[u8; PART] = &tile.0.as_chunks().0[part];
+                for w in 0..W {
+                    for t in 0..PART {
+                        now[w][t] += if labels[t] == cluster { weights[w] } else { 0 };
+                    }
+                }
+            }
+            for w in 0..W {
+                sums[w][c] = now[w];
+            }
+        }
+        sums
+    }
 
     /// Looks each label up; labels of `rows` times 16 on become 255.
-    fn translate(self, table: &[u8; 256], rows: usize, labels: &[u8; TILE]) -> [u8; TILE];
+    #[inline(always)]
+    fn translate(self, table: &[u8; 256], rows: usize, labels: &[u8; TILE]) -> [u8; TILE] {
+        let mut out = [u8::MAX; TILE];
+        if rows <= COMPARED {
+            for (c, &to) in table[..16 * rows].iter().enumerate().filter(|(_, to)| **to != u8::MAX)
+            {
+                for (o, &l) in out.iter_mut().zip(labels) {
+                    *o = if l == c as u8 { to } else { *o };
+                }
+            }
+        } else {
+            for (o, &l) in out.iter_mut().zip(labels) {
+                *o = table[l as usize];
+            }
+        }
+        out
+    }
 
     /// Number of objects on which two tiles agree.
-    fn agreements(self, a: &Tile, b: &Tile) -> u32;
+    #[inline(always)]
+    fn agreements(self, a: &Tile, b: &Tile) -> u32 {
+        let mut same = [0u8; TILE];
+        for ((s, a), b) in same.iter_mut().zip(&a.0).zip(&b.0) {
+            *s = u8::from(a == b);
+        }
+        byte_sum(&same)
+    }
 
     /// Counts [`APART`], [`TOGETHER`] or [`ACROSS`] over the pairs of two members, both sides of 64
     /// at a time.
-    fn between<const COUNT: u8>(self, mine: &[[Tile; 2]], other: &[[Tile; 2]]) -> u32;
+    #[inline(always)]
+    fn between<const COUNT: u8>(self, mine: &[[Tile; 2]], other: &[[Tile; 2]]) -> u32 {
+        let mut total = 0;
+        for (mine, other) in mine.chunks(COUNTED).zip(other.chunks(COUNTED)) {
+            let mut sums = [0u8; TILE];
+            for ([a, b], [c, d]) in mine.iter().zip(other) {
+                for t in 0..TILE {
+                    let same = u8::from(a.0[t] == c.0[t]) + u8::from(b.0[t] == d.0[t]);
+                    let across = u8::from(a.0[t] == d.0[t]) + u8::from(b.0[t] == c.0[t]);
+                    sums[t] += match COUNT {
+                        APART => 2 + same - across,
+                        TOGETHER => same + across,
+                        _ => across,
+                    };
+                }
+            }
+            total += byte_sum(&sums);
+        }
+        total
+    }
 }
 
 /// What is counted of two members' labels (a, b) and (c, d) of a pair:
@@ -130,115 +208,11 @@ pub(crate) fn width_of_pass(clusters: usize) -> usize {
 #[derive(Clone, Copy)]
 pub(crate) struct Plain;
 
-/// Up to this many clusters comparing with each of them is faster than looking each label up.
-const COMPARED: usize = 2;
-
-impl Kernel for Plain {
-    #[inline(always)]
-    fn count_16<'a, const R: usize>(
-        self,
-        tiles: impl Iterator<Item = (&'a Tile, u16)> + Clone,
-        first: usize,
-    ) -> [[u16; TILE]; R] {
-        let mut sums = [[0; TILE]; R];
-        for (tile, weight) in tiles {
-            for (c, sums) in sums.iter_mut().enumerate() {
-                let c = (first + c) as u8;
-                for (sum, &l) in sums.iter_mut().zip(&tile.0) {
-                    *sum += if l == c { weight } else { 0 };
-                }
-            }
-        }
-        sums
-    }
-
-    #[inline(always)]
-    fn count_32<'a, const R: usize, const W: usize>(
-        self,
-        tiles: impl Iterator<Item = (&'a Tile, [u32; W])> + Clone,
-        part: usize,
-        first: usize,
-    ) -> [[[u32; PART]; R]; W] {
-        let mut sums = [[[0u32; PART]; R]; W];
-        // Cluster by cluster: compilers keep a few sums in registers, not all of them.
-        for c in 0..R {
-            let cluster = (first + c) as u8;
-            let mut now = [[0u32; PART]; W];
-            for (tile, weights) in tiles.clone() {
-                let labels: &[u8; PART] = &tile.0.as_chunks().0[part];
-                for w in 0..W {
-                    for t in 0..PART {
-                        now[w][t] += if labels[t] == cluster { weights[w] } else { 0 };
-                    }
-                }
-            }
-            for w in 0..W {
-                sums[w][c] = now[w];
-            }
-        }
-        sums
-    }
-
-    #[inline(always)]
-    fn translate(self, table: &[u8; 256], rows: usize, labels: &[u8; TILE]) -> [u8; TILE] {
-        let mut out = [u8::MAX; TILE];
-        if rows <= COMPARED {
-            for (c, &to) in table[..16 * rows].iter().enumerate().filter(|(_, to)| **to != u8::MAX)
-            {
-                for (o, &l) in out.iter_mut().zip(labels) {
-                    *o = if l == c as u8 { to } else { *o };
-                }
-            }
-        } else {
-            for (o, &l) in out.iter_mut().zip(labels) {
-                *o = table[l as usize];
-            }
-        }
-        out
-    }
-
-    #[inline(always)]
-    fn agreements(self, a: &Tile, b: &Tile) -> u32 {
-        let mut same = [0u8; TILE];
-        for ((s, a), b) in same.iter_mut().zip(&a.0).zip(&b.0) {
-            *s = u8::from(a == b);
-        }
-        byte_sum(&same)
-    }
-
-    #[inline(always)]
-    fn between<const COUNT: u8>(self, mine: &[[Tile; 2]], other: &[[Tile; 2]]) -> u32 {
-        let mut total = 0;
-        for (mine, other) in mine.chunks(COUNTED).zip(other.chunks(COUNTED)) {
-            let mut sums = [0u8; TILE];
-            for ([a, b], [c, d]) in mine.iter().zip(other) {
-                for t in 0..TILE {
-                    let same = u8::from(a.0[t] == c.0[t]) + u8::from(b.0[t] == d.0[t]);
-                    let across = u8::from(a.0[t] == d.0[t]) + u8::from(b.0[t] == c.0[t]);
-                    sums[t] += match COUNT {
-                        APART => 2 + same - across,
-                        TOGETHER => same + across,
-                        _ => across,
-                    };
-                }
-            }
-            total += byte_sum(&sums);
-        }
-        total
-    }
-}
+impl Kernel for Plain {}
 
 #[cfg(target_arch = "x86_64")]
 impl Kernel for V4 {
-    #[inline(always)]
-    fn count_16<'a, const R: usize>(
-        self,
-        tiles: impl Iterator<Item = (&'a Tile, u16)> + Clone,
-        first: usize,
-    ) -> [[u16; TILE]; R] {
-        // Compilers make the same of the loops as one would by hand.
-        Plain.count_16(tiles, first)
-    }
+    // Of the loops of `count_16` compilers make what one would by hand.
 
     #[inline(always)]
     fn count_32<'a, const R: usize, const W: usize>(

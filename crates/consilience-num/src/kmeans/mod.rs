@@ -33,7 +33,6 @@
 //! by exact differences, so that the assignment is always that of the naive loop.
 
 mod centres;
-pub(crate) mod compiled;
 mod fit;
 mod kernel;
 pub(crate) mod lanes;
@@ -138,7 +137,7 @@ pub fn fit<F: Float>(
 ) -> Result<KMeansFit<F>> {
     check(rows, weights)?;
     ensure!(options.clusters > 0, invalid("k-means with 0 clusters; expected at least 1"));
-    F::restarts(rows, weights, options, observer)
+    fit::restarts(rows, weights, options, observer)
 }
 
 /// k-means from given centres; as [`fit`], but the numbers of clusters and restarts and the seed
@@ -160,7 +159,7 @@ pub fn from_centres<F: Float>(
         rows.ncols() == centres.ncols(),
         shape("centres of {} columns for rows of {}", centres.ncols(), rows.ncols())
     );
-    F::from_centres(rows, weights, centres, options, observer)
+    fit::from_centres(rows, weights, centres, options, observer)
 }
 
 fn check<F>(rows: ArrayView2<'_, F>, weights: Option<&[f64]>) -> Result<()> {
@@ -199,7 +198,7 @@ pub fn assign<F: Float>(
     if rows.is_empty() || centres.is_empty() || rows.ncols() != centres.ncols() {
         return Vec::new();
     }
-    F::assign(rows, centres, parallel).unwrap_or_else(end)
+    fit::assign(rows, centres, parallel).unwrap_or_else(end)
 }
 
 /// Row numbers of k-means++ starts: spread out, distinct, at most `count`.
@@ -213,5 +212,6 @@ pub fn spread_rows<F: Float>(
     if rows.is_empty() || count == 0 || weights.is_some_and(|w| w.len() != rows.nrows()) {
         return Vec::new();
     }
-    F::spread_rows(rows, weights, count, seed, parallel).unwrap_or_else(end)
+    let rows = rows::Rows::new(rows, count, parallel);
+    seeding::plus_plus(&rows, weights, count, &mut seed.stream()).unwrap_or_else(end)
 }

@@ -3,7 +3,7 @@
 
 use pulp::{cast, x86::V3};
 
-use super::{Kernel, PART, Plain, TILE, Tile};
+use super::{Kernel, PART, TILE, Tile};
 
 /// Bytes of a vector.
 const BYTES: usize = 32;
@@ -37,16 +37,6 @@ impl Kernel for V3 {
     }
 
     #[inline(always)]
-    fn count_32<'a, const R: usize, const W: usize>(
-        self,
-        tiles: impl Iterator<Item = (&'a Tile, [u32; W])> + Clone,
-        part: usize,
-        first: usize,
-    ) -> [[[u32; PART]; R]; W] {
-        Plain.count_32(tiles, part, first)
-    }
-
-    #[inline(always)]
     fn translate(self, table: &[u8; 256], rows: usize, labels: &[u8; TILE]) -> [u8; TILE] {
         let (a, a2) = (self.avx, self.avx2);
         let mut out = [0; TILE];
@@ -63,15 +53,5 @@ impl Kernel for V3 {
             *out = cast::<_, [u8; BYTES]>(found);
         }
         out
-    }
-
-    #[inline(always)]
-    fn agreements(self, a: &Tile, b: &Tile) -> u32 {
-        Plain.agreements(a, b)
-    }
-
-    #[inline(always)]
-    fn between<const COUNT: u8>(self, mine: &[[Tile; 2]], other: &[[Tile; 2]]) -> u32 {
-        Plain.between::<COUNT>(mine, other)
     }
 }
