@@ -23,7 +23,7 @@ pub(crate) struct Tile(pub(crate) [u8; TILE]);
 /// Clusters that have their sums in registers at a time; others take another pass.
 const WIDEST: usize = 12;
 
-/// Up to this many rows of a table comparing with each of them is faster than looking each label up.
+/// Up to this many rows of a table, comparing with each entry is faster than looking labels up.
 const COMPARED: usize = 2;
 
 /// What a processor can do with tiles, by loops where nothing better is said. All implementations
