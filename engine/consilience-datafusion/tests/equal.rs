@@ -274,7 +274,7 @@ fn reference_pools() {
         let member = |&c: &usize| Partition::from_labels(&all.column(c).to_vec()).unwrap();
         let ensemble = Ensemble::new(columns.iter().map(member).collect()).unwrap();
         let k = Partition::from_labels(&truth.to_vec()).unwrap().n_clusters();
-        let found = consensus("pta-al", k, &ensemble);
+        let found = consensus("lwea", k, &ensemble);
         let nodes = Microclusters::of(&ensemble).unwrap().n_nodes();
         for (files, partitions) in [(1, 1), (2, 4), (5, 2)] {
             let pool = folder.path().join(format!("{name}{files}"));
@@ -283,7 +283,7 @@ fn reference_pools() {
             let place = folder.path().join(format!("{name}{files}-labels"));
             let engine = engine(partitions);
             assert_eq!(engine.distinct(&table, &()).unwrap().n_distinct(), nodes as u64);
-            let ours = labels(&engine, &table, &place, |e| consensus("pta-al", k, e));
+            let ours = labels(&engine, &table, &place, |e| consensus("lwea", k, e));
             assert_eq!(ours, signed(&found), "{name}, {files} files");
         }
     }

@@ -1,8 +1,8 @@
 //! Parties of a cluster that are killed at random moments, and other mishaps: every run ends in the
 //! right result or in one clear error, in a bounded time, and leaves nothing half-written.
 //!
-//! One round of each by default; a table of many with
-//! `CONSILIENCE_KILLS=20 cargo test --release --test kills -- --nocapture`.
+//! One round of each by default; tables of many with
+//! `CONSILIENCE_KILLS=20 cargo test --release --test kills -- --nocapture --test-threads=1`.
 
 mod common;
 
@@ -35,7 +35,7 @@ enum End {
 }
 
 impl World {
-    fn new() -> Self {
+    fn new(dice: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path();
         let rows = if cfg!(debug_assertions) { 60_000 } else { 400_000 };
@@ -43,7 +43,7 @@ impl World {
         json(at, &format!("{make} --distinct 500 --seed 4"));
         json(at, "consensus pool --method lwea --clusters 5 -o right");
         let right = contents(&at.join("right"));
-        let mut world = World { folder, right, span: Duration::ZERO, dice: 7 };
+        let mut world = World { folder, right, span: Duration::ZERO, dice };
         let (_scheduler, address, _executors) = world.parties();
         let start = Instant::now();
         let client = world.client(&address, "labels");
@@ -134,27 +134,27 @@ fn play(
     let _ = writeln!(table, "| {what} | {rounds} | {right} | {refused} | {seconds:.1} s |");
 }
 
-#[test]
-fn every_run_ends_well() {
-    let mut world = World::new();
+/// A world, with dice of its own, and the head of the table of what happened in it.
+fn start(dice: u64) -> (World, String) {
+    let world = World::new(dice);
+    let seconds = world.span.as_secs_f64();
     let mut table = String::from("| mishap | runs | right | one clear error | longest |\n");
     table.push_str("|---|---|---|---|---|\n");
-    let seconds = world.span.as_secs_f64();
     let _ = writeln!(table, "| none | 1 | 1 | 0 | {seconds:.1} s |");
-    parties(&mut table, &mut world);
-    files(&mut table, &mut world);
-    println!("{table}");
+    (world, table)
 }
 
-fn parties(table: &mut String, world: &mut World) {
-    play(table, world, "one of two executors killed", true, |world| {
+#[test]
+fn an_executor_is_lost() {
+    let (mut world, mut table) = start(1);
+    play(&mut table, &mut world, "one of two executors killed", true, |world| {
         let (_scheduler, address, mut executors) = world.parties();
         let client = world.client(&address, "labels");
         world.wait();
         executors[0].kill();
         world.ended(client, "labels")
     });
-    play(table, world, "one killed, another started", true, |world| {
+    play(&mut table, &mut world, "one killed, another started", true, |world| {
         let (_scheduler, address, mut executors) = world.parties();
         let client = world.client(&address, "labels");
         world.wait();
@@ -162,7 +162,7 @@ fn parties(table: &mut String, world: &mut World) {
         let _other = Party::executor(&address, "");
         world.ended(client, "labels")
     });
-    play(table, world, "one stopped (SIGSTOP), going on later", true, |world| {
+    play(&mut table, &mut world, "one stopped (SIGSTOP), going on later", true, |world| {
         let (_scheduler, address, executors) = world.parties();
         let client = world.client(&address, "labels");
         world.wait();
@@ -172,7 +172,13 @@ fn parties(table: &mut String, world: &mut World) {
         std::thread::sleep(Duration::from_millis(500));
         end
     });
-    play(table, world, "both killed, others started", true, |world| {
+    println!("{table}");
+}
+
+#[test]
+fn all_executors_are_lost() {
+    let (mut world, mut table) = start(2);
+    play(&mut table, &mut world, "both killed, others started", true, |world| {
         let (_scheduler, address, mut executors) = world.parties();
         let client = world.client(&address, "labels");
         world.wait();
@@ -180,14 +186,20 @@ fn parties(table: &mut String, world: &mut World) {
         let _others = Party::executor(&address, "");
         world.ended(client, "labels")
     });
-    play(table, world, "both killed", false, |world| {
+    play(&mut table, &mut world, "both killed", false, |world| {
         let (_scheduler, address, mut executors) = world.parties();
         let client = world.client(&address, "labels");
         world.wait();
         executors.iter_mut().for_each(Party::kill);
         world.ended(client, "labels")
     });
-    play(table, world, "scheduler killed, started again", true, |world| {
+    println!("{table}");
+}
+
+#[test]
+fn the_scheduler_or_the_client_is_lost() {
+    let (mut world, mut table) = start(3);
+    play(&mut table, &mut world, "scheduler killed, started again", true, |world| {
         let (mut scheduler, address, _executors) = world.parties();
         let client = world.client(&address, "labels");
         world.wait();
@@ -195,14 +207,14 @@ fn parties(table: &mut String, world: &mut World) {
         let _again = Party::scheduler(&address, "");
         world.ended(client, "labels")
     });
-    play(table, world, "scheduler killed", false, |world| {
+    play(&mut table, &mut world, "scheduler killed", false, |world| {
         let (mut scheduler, address, _executors) = world.parties();
         let client = world.client(&address, "labels");
         world.wait();
         scheduler.kill();
         world.ended(client, "labels")
     });
-    play(table, world, "client killed, run again", true, |world| {
+    play(&mut table, &mut world, "client killed, run again", true, |world| {
         let (_scheduler, address, _executors) = world.parties();
         let mut client = world.client(&address, "labels");
         world.wait();
@@ -221,10 +233,13 @@ fn parties(table: &mut String, world: &mut World) {
         let client = world.client(&address, "labels");
         world.ended(client, "labels")
     });
+    println!("{table}");
 }
 
-fn files(table: &mut String, world: &mut World) {
-    play(table, world, "two runs to one output", true, |world| {
+#[test]
+fn files_and_disks() {
+    let (mut world, mut table) = start(4);
+    play(&mut table, &mut world, "two runs to one output", true, |world| {
         let (_scheduler, address, _executors) = world.parties();
         let clients = [world.client(&address, "labels"), world.client(&address, "labels")];
         let mut codes = Vec::new();
@@ -236,7 +251,7 @@ fn files(table: &mut String, world: &mut World) {
         assert!(codes.contains(&Some(0)) && codes.iter().all(|c| matches!(c, Some(0 | 2))));
         End::Right
     });
-    play(table, world, "input file removed", false, |world| {
+    play(&mut table, &mut world, "input file removed", false, |world| {
         let (_scheduler, address, _executors) = world.parties();
         let file = world.at().join("pool/part-00007.parquet");
         let bytes = fs::read(&file).unwrap();
@@ -247,7 +262,7 @@ fn files(table: &mut String, world: &mut World) {
         fs::write(&file, bytes).unwrap();
         end
     });
-    play(table, world, "page damaged", false, |world| {
+    play(&mut table, &mut world, "page damaged", false, |world| {
         let (_scheduler, address, _executors) = world.parties();
         let file = world.at().join("pool/part-00003.parquet");
         let bytes = fs::read(&file).unwrap();
@@ -260,10 +275,10 @@ fn files(table: &mut String, world: &mut World) {
         end
     });
     let Some(small) = small_disk() else {
-        println!("SKIPPED: a full disk; no small file system could be mounted");
+        println!("{table}SKIPPED: a full disk; no small file system could be mounted");
         return;
     };
-    play(table, world, "disk full", false, |world| {
+    play(&mut table, &mut world, "disk full", false, |world| {
         let (_scheduler, address, _executors) = world.parties();
         let output = small.0.join("labels");
         let client = world.client(&address, output.to_str().unwrap());
@@ -272,6 +287,7 @@ fn files(table: &mut String, world: &mut World) {
         assert!(end == End::Refused);
         end
     });
+    println!("{table}");
 }
 
 /// A file system of a hundred kilobytes, where one may be mounted.
