@@ -1,6 +1,6 @@
 use consilience_core::{
     Accepts, Clusters, Ensemble, Error, Fit, MemoryBudget, Microclusters, NodeConsensus, Observer,
-    Partition, Report, Result, Seed, Status, Stream, check_restarts, ensure,
+    Partition, Report, Result, Seed, Status, Stream, check_restarts, ensure, room,
 };
 use consilience_graph::{
     ClusterIncidence, Components, IncidenceSpectrum, SpectralCount, check_entropy_scale,
@@ -8,11 +8,16 @@ use consilience_graph::{
 };
 use consilience_num::kmeans::{self, KMeansFit, KMeansOptions};
 use ndarray::{Array2, ArrayView2, Axis, s};
+use rayon::prelude::*;
 
 /// Longer walks than this leave nothing but connected components.
 const LONGEST: usize = 1000;
 /// Wider embeddings than this, in multiples of k, are refused as a mistake.
 const WIDEST: usize = 1000;
+/// Up to so many rows, k-means leaves threads idle, so that its starts run side by side.
+const FEW: usize = 8192;
+/// So many starts at a time.
+const ABREAST: usize = 16;
 
 /// Entropy-weighted diffusion consensus: objects walk to their clusters and back, preferring
 /// reliable clusters; those that reach the same objects after some steps belong together.
@@ -222,13 +227,21 @@ impl Diffusion {
         observer: &dyn Observer,
     ) -> Result<Fit<Vec<usize>>> {
         let options = KMeansOptions::new(k);
-        let mut best: Option<KMeansFit<f64>> = None;
-        for restart in 0..self.restarts {
+        let columns = room::collected(rows.t().iter().copied())?;
+        let start = |restart: usize| {
             let mut stream = self.seed.derive("diffusion", restart as u64).stream();
-            let centres = rows.select(Axis(0), &spread(rows, sizes, k, &mut stream));
-            let fit = kmeans::from_centres(rows, Some(sizes), centres.view(), &options, observer)?;
-            if best.as_ref().is_none_or(|b| fit.inertia < b.inertia) {
-                best = Some(fit);
+            let centres = rows.select(Axis(0), &spread(&columns, sizes, k, &mut stream));
+            kmeans::from_centres(rows, Some(sizes), centres.view(), &options, observer)
+        };
+        let together = if rows.nrows() <= FEW { ABREAST } else { 1 };
+        let mut best: Option<KMeansFit<f64>> = None;
+        for first in (0..self.restarts).step_by(together) {
+            let last = self.restarts.min(first + together);
+            let fits: Result<Vec<_>> = (first..last).into_par_iter().map(start).collect();
+            for fit in fits? {
+                if best.as_ref().is_none_or(|b| fit.inertia < b.inertia) {
+                    best = Some(fit);
+                }
             }
         }
         numbered(best.ok_or_else(|| Error::invalid("0 restarts; expected at least 1"))?)
@@ -321,17 +334,21 @@ impl NodeConsensus for Diffusion {
     }
 }
 
-/// Rows to start k-means from: each the best of some drawn by squared distance to those before,
-/// where the best leaves least inertia (greedy k-means++). Long walks gather the rows in few tight
-/// places, and plain k-means++ too often starts twice in one and never in another. Fewer than k
-/// where all rows are taken.
-fn spread(rows: ArrayView2<'_, f64>, weights: &[f64], k: usize, stream: &mut Stream) -> Vec<usize> {
+/// Rows to start k-means from, given column after column: each the best of some drawn by squared
+/// distance to those before, where the best leaves least inertia (greedy k-means++). Long walks
+/// gather the rows in few tight places, and plain k-means++ too often starts twice in one and never
+/// in another. Fewer than k where all rows are taken.
+fn spread(columns: &[f64], weights: &[f64], k: usize, stream: &mut Stream) -> Vec<usize> {
+    // Column by column, so that the rows are summed side by side.
     let squares = |to: usize| -> Vec<f64> {
-        let centre = rows.row(to);
-        rows.rows()
-            .into_iter()
-            .map(|r| r.iter().zip(&centre).map(|(a, b)| (a - b) * (a - b)).sum())
-            .collect()
+        let mut sums = vec![0.0; weights.len()];
+        for column in columns.chunks_exact(weights.len()) {
+            let centre = column[to];
+            for (sum, x) in sums.iter_mut().zip(column) {
+                *sum += (x - centre) * (x - centre);
+            }
+        }
+        sums
     };
     let Some(first) = stream.weighted(weights) else { return Vec::new() };
     let mut chosen = vec![first];
@@ -342,8 +359,8 @@ fn spread(rows: ArrayView2<'_, f64>, weights: &[f64], k: usize, stream: &mut Str
         let mut best: Option<(f64, usize, Vec<f64>)> = None;
         for _ in 0..tries {
             let Some(drawn) = stream.weighted(&mass) else { return chosen };
-            let left: Vec<f64> =
-                nearest.iter().zip(squares(drawn)).map(|(n, d)| n.min(d)).collect();
+            let mut left = squares(drawn);
+            left.iter_mut().zip(&nearest).for_each(|(d, n)| *d = n.min(*d));
             let inertia = left.iter().zip(weights).map(|(d, w)| d * w).sum();
             if best.as_ref().is_none_or(|b| inertia < b.0) {
                 best = Some((inertia, drawn, left));

@@ -1,5 +1,7 @@
 //! What supports a result without labels: the members, and results on halves of them.
 
+use std::sync::Mutex;
+
 use consilience_consensus::Lwea;
 use consilience_core::scores::Contingency;
 use consilience_core::{
@@ -7,6 +9,7 @@ use consilience_core::{
     Result, Seed,
 };
 use consilience_walk::Diffusion;
+use rayon::prelude::*;
 
 use crate::sample::sampled;
 
@@ -57,17 +60,30 @@ impl Witnesses {
         let (m, k) = (members.n_members(), k.min(chosen.len()));
         let lwea = Lwea::new(k).memory_budget(budget);
         let diffusion = Diffusion::new(k).seed(seed).memory_budget(budget);
-        let mut halves = [Vec::new(), Vec::new()];
+        let mut parts: Vec<Vec<usize>> = Vec::new();
         for split in 0..if m < 2 { 0 } else { SPLITS } {
-            observer.progress("halves of the members", split as usize, SPLITS as usize);
             let mut order: Vec<usize> = (0..m).collect();
             seed.derive("evidence halves", split).stream().shuffle(&mut order);
-            for half in [&order[..m / 2], &order[m / 2..]] {
-                let half = members.select(half)?;
-                halves[0].push(diffusion.fit(&half, observer)?.output);
-                halves[1].push(lwea.fit(&half, observer)?.output);
-            }
+            let other = order.split_off(m / 2);
+            parts.extend([order, other]);
         }
+        // Side by side: on so few objects a method by itself leaves threads idle.
+        let done = Mutex::new(0);
+        let results: Vec<(Partition, Partition)> = parts
+            .par_iter()
+            .map(|part| {
+                let half = members.select(part)?;
+                let found =
+                    (diffusion.fit(&half, observer)?.output, lwea.fit(&half, observer)?.output);
+                if let Ok(mut done) = done.lock() {
+                    *done += 1;
+                    observer.progress("halves of the members", *done, parts.len());
+                }
+                Ok(found)
+            })
+            .collect::<Result<_>>()?;
+        let (by_diffusion, by_lwea) = results.into_iter().unzip();
+        let halves = [by_diffusion, by_lwea];
         Ok(Witnesses { nodes: nodes.n_nodes(), chosen, members, halves })
     }
 

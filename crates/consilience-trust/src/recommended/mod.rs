@@ -57,10 +57,11 @@ const LINKAGE: usize = 30_000;
 /// ```
 ///
 /// # Complexity
-/// Up to 2,000 microclusters four times that of [`Diffusion`] and [`Lwea`], which needs no matrix
-/// for complete ensembles; beyond, halves are compared on a sample of 2,000 objects, and the joint
-/// result is that of the two alone. Beyond 30,000 microclusters, and where labels are missing
-/// beyond 10,000 or the memory budget, diffusion is taken and the report says so.
+/// Up to 2,000 microclusters four times the work of [`Diffusion`] and [`Lwea`], which needs no
+/// matrix for complete ensembles; three quarters of it run side by side on all threads. Beyond,
+/// halves are compared on a sample of 2,000 objects, and the joint result is that of the two alone.
+/// Beyond 30,000 microclusters, and where labels are missing beyond 10,000 or the memory budget,
+/// diffusion is taken and the report says so.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
