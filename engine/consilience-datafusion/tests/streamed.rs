@@ -119,7 +119,7 @@ fn stretches_and_turns() {
     write_features(&folder.path().join("x"), &x, true, 3);
     let table = Table::open(folder.path().join("x")).unwrap();
     let rounded = x.mapv(|x| x as f32);
-    let method = MemberMethod::uspec().parameter("representatives", "100").unwrap();
+    let method = MemberMethod::uspec().parameter("representatives", "300").unwrap();
     let expected = library(method).members(8).clusters(3..=5).generate(rounded.view()).unwrap();
     let setup = MemberSetup::new().method(method).members(8).clusters(3..=5).sample(1000);
     let small = Engine::builder().memory(64 << 20).partitions(2).build().unwrap();

@@ -68,6 +68,8 @@ impl Witnesses {
             parts.extend([order, other]);
         }
         // Side by side: on so few objects a method by itself leaves threads idle.
+        let stage = "halves of the members";
+        observer.progress(stage, 0, parts.len());
         let done = Mutex::new(0);
         let results: Vec<(Partition, Partition)> = parts
             .par_iter()
@@ -77,7 +79,7 @@ impl Witnesses {
                     (diffusion.fit(&half, observer)?.output, lwea.fit(&half, observer)?.output);
                 if let Ok(mut done) = done.lock() {
                     *done += 1;
-                    observer.progress("halves of the members", *done, parts.len());
+                    observer.progress(stage, *done, parts.len());
                 }
                 Ok(found)
             })
