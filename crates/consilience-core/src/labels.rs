@@ -156,26 +156,14 @@ impl Labels {
         }
     }
 
-    /// Collects the canonical labels (`None` = unlabelled) of `n` objects in `clusters` clusters.
-    pub(crate) fn collect(
-        n: usize,
-        clusters: usize,
-        labels: impl Iterator<Item = Option<u32>>,
-    ) -> Result<Self> {
-        fn narrow<L: LabelInt>(
-            n: usize,
-            labels: impl Iterator<Item = Option<u32>>,
-        ) -> Result<Vec<L>> {
-            let mut narrow = room::with_capacity(n)?;
-            narrow.extend(labels.map(|l| l.map_or(L::MISSING, |l| L::from_index(l as usize))));
-            Ok(narrow)
-        }
+    /// None yet, with room for the labels of `n` objects in `clusters` clusters.
+    pub(crate) fn with_capacity(n: usize, clusters: usize) -> Result<Self> {
         Ok(if clusters < u8::MAX as usize {
-            Labels::U8(narrow(n, labels)?)
+            Labels::U8(room::with_capacity(n)?)
         } else if clusters < u16::MAX as usize {
-            Labels::U16(narrow(n, labels)?)
+            Labels::U16(room::with_capacity(n)?)
         } else {
-            Labels::U32(narrow(n, labels)?)
+            Labels::U32(room::with_capacity(n)?)
         })
     }
 }
@@ -259,7 +247,8 @@ mod tests {
     #[test]
     fn more_labels_are_appended_in_the_width_that_is_there() {
         for clusters in [3, 300, 70_000] {
-            let mut labels = Labels::collect(1, clusters, std::iter::once(Some(0))).unwrap();
+            let mut labels = Labels::with_capacity(1, clusters).unwrap();
+            labels.append(&[Some(0)]);
             labels.append(&[None, Some(2)]);
             let all: Vec<_> = labels.as_slice().iter().collect();
             assert_eq!(all, [Some(0), None, Some(2)], "{clusters}");

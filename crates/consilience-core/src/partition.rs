@@ -44,6 +44,60 @@ pub struct Partition {
 /// Keys below this are renumbered through a table, others through a hash map.
 const TABLE: u64 = 1 << 20;
 const UNSEEN: u32 = u32::MAX;
+/// Keys that are read at a time.
+const BLOCK: usize = 512;
+
+/// The cluster of each key, numbered as they came.
+enum Numbers {
+    Table { of: Vec<u32>, clusters: u32 },
+    Map(FxHashMap<u64, u32>),
+}
+
+impl Numbers {
+    fn take_in(&mut self, keys: &[Option<u64>]) -> Result<()> {
+        match self {
+            Numbers::Table { of, clusters } => {
+                for &key in keys.iter().flatten() {
+                    let slot = &mut of[key as usize];
+                    if *slot == UNSEEN {
+                        *slot = *clusters;
+                        *clusters += 1;
+                    }
+                }
+            }
+            Numbers::Map(map) => {
+                for &key in keys.iter().flatten() {
+                    let next = map.len() as u32;
+                    if map.len() == map.capacity() {
+                        map.try_reserve(1).map_err(|_| too_many_clusters(next))?;
+                    }
+                    map.entry(key).or_insert(next);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            Numbers::Table { clusters, .. } => *clusters as usize,
+            Numbers::Map(map) => map.len(),
+        }
+    }
+
+    /// The clusters of keys that have been taken in.
+    fn look_up(&self, keys: &[Option<u64>], out: &mut [Option<usize>]) {
+        let pairs = keys.iter().zip(out);
+        match self {
+            Numbers::Table { of, .. } => {
+                pairs.for_each(|(key, to)| *to = key.map(|key| of[key as usize] as usize));
+            }
+            Numbers::Map(map) => {
+                pairs.for_each(|(key, to)| *to = key.map(|key| map[&key] as usize));
+            }
+        }
+    }
+}
 
 fn too_many_clusters(clusters: u32) -> Error {
     let what = format!("the numbers of {clusters} clusters and more do not fit in memory");
@@ -64,11 +118,21 @@ impl Partition {
     }
 
     /// A partition of `n` objects whose raw label is `key(i)`, `None` for unlabelled. `key` is
-    /// called twice per object.
+    /// called up to three times per object.
     ///
     /// # Errors
     /// As [`Partition::from_labels`].
     pub fn from_fn(n: usize, key: impl Fn(usize) -> Option<u64>) -> Result<Self> {
+        Self::from_keys(n, &|first, keys| {
+            for (i, to) in (first..).zip(keys) {
+                *to = key(i);
+            }
+        })
+    }
+
+    /// A partition of `n` objects whose raw labels `write(first, out)` writes from an object on. In
+    /// blocks, so that this is compiled once and costs a virtual call per block.
+    fn from_keys(n: usize, write: &dyn Fn(usize, &mut [Option<u64>])) -> Result<Self> {
         ensure!(n > 0, empty("a partition needs at least one object"));
         if n >= u32::MAX as usize {
             return Err(Error::new(
@@ -76,55 +140,40 @@ impl Partition {
                 format!("{n} objects; at most {} are supported", u32::MAX - 1),
             ));
         }
-        let largest = (0..n).filter_map(&key).max();
-        let Some(largest) = largest else {
-            return Ok(Partition {
-                labels: Arc::new(Labels::collect(n, 0, std::iter::repeat_n(None, n))?),
-                clusters: 0,
-                labelled: 0,
-            });
+        let blocks = |with: &mut dyn FnMut(&[Option<u64>]) -> Result<()>| {
+            let mut keys = [None; BLOCK];
+            (0..n).step_by(BLOCK).try_for_each(|first| {
+                let keys = &mut keys[..BLOCK.min(n - first)];
+                write(first, keys);
+                with(keys)
+            })
         };
-        if largest < TABLE {
-            let mut table = room::filled(largest as usize + 1, UNSEEN)?;
-            let mut clusters = 0u32;
-            let mut labelled = 0;
-            for i in 0..n {
-                if let Some(raw) = key(i) {
-                    labelled += 1;
-                    let slot = &mut table[raw as usize];
-                    if *slot == UNSEEN {
-                        *slot = clusters;
-                        clusters += 1;
-                    }
-                }
+        let mut largest = 0;
+        let mut labelled = 0;
+        blocks(&mut |keys| {
+            for key in keys.iter().flatten() {
+                largest = largest.max(*key);
+                labelled += 1;
             }
-            let canonical = (0..n).map(|i| key(i).map(|raw| table[raw as usize]));
-            Ok(Partition {
-                labels: Arc::new(Labels::collect(n, clusters as usize, canonical)?),
-                clusters: clusters as usize,
-                labelled,
-            })
+            Ok(())
+        })?;
+        let mut numbers = if largest < TABLE {
+            let slots = if labelled > 0 { largest as usize + 1 } else { 0 };
+            Numbers::Table { of: room::filled(slots, UNSEEN)?, clusters: 0 }
         } else {
-            let mut map = FxHashMap::<u64, u32>::default();
-            let mut labelled = 0;
-            for i in 0..n {
-                if let Some(raw) = key(i) {
-                    labelled += 1;
-                    let next = map.len() as u32;
-                    if map.len() == map.capacity() {
-                        map.try_reserve(1).map_err(|_| too_many_clusters(next))?;
-                    }
-                    map.entry(raw).or_insert(next);
-                }
-            }
-            let clusters = map.len();
-            let canonical = (0..n).map(|i| key(i).map(|raw| map[&raw]));
-            Ok(Partition {
-                labels: Arc::new(Labels::collect(n, clusters, canonical)?),
-                clusters,
-                labelled,
-            })
-        }
+            Numbers::Map(FxHashMap::default())
+        };
+        blocks(&mut |keys| numbers.take_in(keys))?;
+        let clusters = numbers.count();
+        let mut labels = Labels::with_capacity(n, clusters)?;
+        let mut canonical = [None; BLOCK];
+        blocks(&mut |keys| {
+            let canonical = &mut canonical[..keys.len()];
+            numbers.look_up(keys, canonical);
+            labels.append(canonical);
+            Ok(())
+        })?;
+        Ok(Partition { labels: Arc::new(labels), clusters, labelled })
     }
 
     /// A partition from labels of any type that compares equal: names of species, strings, pairs of

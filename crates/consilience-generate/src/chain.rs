@@ -2,6 +2,7 @@
 
 use consilience_core::{Result, Watch, room};
 
+use crate::pages::Table;
 use crate::ward::Merge;
 
 /// Distances of all pairs, row by row of the lower triangle: row b has those before b.
@@ -9,7 +10,7 @@ use crate::ward::Merge;
 /// A union takes the place of its last object, so that clusters gather at the end, where most of
 /// what a search reads stands side by side.
 pub(crate) struct Lower {
-    values: Vec<f64>,
+    values: Table,
     n: usize,
 }
 
@@ -20,7 +21,7 @@ fn start(b: usize) -> usize {
 }
 
 impl Lower {
-    pub(crate) fn new(values: Vec<f64>, n: usize) -> Self {
+    pub(crate) fn new(values: Table, n: usize) -> Self {
         debug_assert_eq!(values.len(), start(n));
         Lower { values, n }
     }
@@ -174,7 +175,6 @@ impl Chain {
             self.sizes[i] = self.sizes[b];
             self.objects[i] = self.objects[b];
         }
-        values.truncate(to);
         self.distances.n = left;
         self.active.iter_mut().zip(0..).for_each(|(place, i)| *place = i);
     }

@@ -5,6 +5,8 @@ use ndarray::{Array2, ArrayView2};
 use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 
+use crate::pages::Table;
+
 /// Objects whose distances are summed up side by side: their sums stay in the cache, and each adds
 /// its columns in the order in which a loop over them would.
 pub(crate) const ABREAST: usize = 512;
@@ -76,15 +78,15 @@ pub(crate) fn distances(
     x: &Array2<f64>,
     triangle: Triangle,
     observer: &dyn Observer,
-) -> Result<Vec<f64>> {
+) -> Result<Table> {
     let n = x.nrows();
     let others = |i: usize| match triangle {
         Triangle::Lower => 0..i,
         Triangle::Upper => i + 1..n,
     };
-    let mut out = room::zeros(n * (n - 1) / 2)?;
+    let mut out = Table::zeros(n * (n - 1) / 2)?;
     let mut rows = room::with_capacity(n)?;
-    let mut rest = out.as_mut_slice();
+    let mut rest = &mut out[..];
     for i in 0..n {
         let (row, tail) = rest.split_at_mut(others(i).len());
         rows.push(row);

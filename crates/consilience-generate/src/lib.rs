@@ -39,6 +39,7 @@ mod kernel_kmeans;
 mod kmeans;
 mod merges;
 mod mini_batch;
+mod pages;
 mod rpcl;
 mod similarity;
 #[cfg(test)]

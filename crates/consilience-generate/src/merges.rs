@@ -6,6 +6,7 @@ use ndarray::Array2;
 
 use crate::chain::{Lower, chained};
 use crate::columns::{Triangle, distances};
+use crate::pages::Table;
 use crate::ward::{Merge, by_means};
 
 /// Two clusters, each told by one of its objects, in the order in which they are joined.
@@ -47,7 +48,7 @@ fn triangle(linkage: Linkage) -> Triangle {
 
 /// Merges from the distances of all pairs, in the order that [`triangle`] says.
 fn of_distances(
-    mut distances: Vec<f64>,
+    mut distances: Table,
     n: usize,
     linkage: Linkage,
     watch: &mut Watch<'_>,
@@ -159,8 +160,8 @@ mod tests {
             for (linkage, method) in all {
                 let mut watch = Watch::new(&(), "merges", n);
                 let given = match triangle(linkage) {
-                    Triangle::Lower => lower.clone(),
-                    Triangle::Upper => upper.clone(),
+                    Triangle::Lower => Table::Plain(lower.clone()),
+                    Triangle::Upper => Table::Plain(upper.clone()),
                 };
                 let ours = of_distances(given, n, linkage, &mut watch).unwrap();
                 let theirs = kodama::linkage(&mut upper.clone(), n, method);

@@ -1,8 +1,14 @@
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
 use consilience_core::{Error, Linkage, Observer, Result, check_symmetric, ensure};
+use consilience_num::reduce::{each_chunk, ordered_chunks};
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use crate::Dendrogram;
+
+/// Rows that one task looks at.
+const ROWS: usize = 16;
 
 /// Builds the tree that repeatedly merges the two nearest clusters.
 ///
@@ -100,7 +106,7 @@ pub(crate) fn linkage_of(
     // Sums and squares near the ends of the number range would overflow or vanish; a power of two
     // costs no digit.
     let larger = |m: f64, v: f64| if v > m { v } else { m };
-    let of_row = |(i, row): (usize, &mut [f64])| {
+    let of_row = |i: usize, row: &mut [f64]| {
         row.iter_mut().for_each(|v| *v = dissimilarity(*v));
         row[i] = 0.0;
         let mut lanes = [0.0; LANES];
@@ -110,7 +116,14 @@ pub(crate) fn linkage_of(
         }
         lanes.iter().chain(tail).fold(0.0, |m, v| larger(m, v.abs()))
     };
-    let largest = d.par_chunks_mut(n).enumerate().map(of_row).reduce(|| 0.0, larger);
+    let largest = Mutex::new(0.0);
+    each_chunk(&mut d, n * ROWS, &|c, rows| {
+        let all = (c * ROWS..).zip(rows.chunks_mut(n)).map(|(i, row)| of_row(i, row));
+        let most = all.fold(0.0, larger);
+        let mut largest = largest.lock().unwrap_or_else(PoisonError::into_inner);
+        *largest = larger(*largest, most);
+    });
+    let largest = largest.into_inner().unwrap_or_else(PoisonError::into_inner);
     let unit = if largest == 0.0 || (1e-100..1e100).contains(&largest) {
         1.0
     } else {
@@ -255,8 +268,14 @@ fn in_order(
     let n = weights.len();
     let mut left = Left::new(d, weights, update);
     let mut merges = Vec::with_capacity(n - 1);
+    let next = |rows: Range<usize>| rows.map(|i| left.next(i)).collect::<Vec<_>>();
     let (mut near, mut neighbour): (Vec<f64>, Vec<usize>) =
-        (0..n).into_par_iter().map(|i| left.next(i)).unzip();
+        ordered_chunks(n, ROWS, next, Vec::with_capacity(n), |mut all, part| {
+            all.extend(part);
+            all
+        })
+        .into_iter()
+        .unzip();
     while merges.len() + 1 < n {
         if merges.len() % 256 == 0 {
             observer.check()?;
@@ -419,9 +438,13 @@ impl<'a, F: Update> Left<'a, F> {
             return None;
         }
         let (merges, gone, update) = (&self.merges, &self.gone, &self.update);
-        let rows = self.d.par_chunks_mut(n).zip(&self.seen).zip(&self.weight).zip(gone);
-        rows.filter(|(_, gone)| **gone < 0.0).for_each(|(((row, &seen), &weight), _)| {
-            take_in(row, &merges[seen..], weight, update);
+        let (seen, weight) = (&self.seen, &self.weight);
+        each_chunk(&mut self.d[..n * n], n * ROWS, &|c, rows| {
+            for (i, row) in (c * ROWS..).zip(rows.chunks_mut(n)) {
+                if gone[i] < 0.0 {
+                    take_in(row, &merges[seen[i]..], weight[i], update);
+                }
+            }
         });
         let old: Vec<usize> = (0..n).filter(|&i| self.is_alive(i)).collect();
         let mut places = vec![usize::MAX; n];

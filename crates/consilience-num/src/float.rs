@@ -1,6 +1,7 @@
 use std::fmt::Debug;
 use std::ops::Add;
 
+use crate::compiled::{Both, Family};
 use crate::kmeans::lanes::Lanes;
 
 /// The two precisions that rows come in: `f32` and `f64`. Sealed.
@@ -17,6 +18,9 @@ pub trait Float:
     fn add_square(self, other: Self, sum: Self) -> Self;
     /// `self * other + sum`, rounded once.
     fn add_product(self, other: Self, sum: Self) -> Self;
+    /// Of two the one for this precision.
+    #[doc(hidden)]
+    fn of<T: Family>(both: &Both<T>) -> &T::Of<Self>;
 }
 
 impl Float for f32 {
@@ -38,6 +42,9 @@ impl Float for f32 {
     fn add_product(self, other: Self, sum: Self) -> Self {
         self.mul_add(other, sum)
     }
+    fn of<T: Family>(both: &Both<T>) -> &T::Of<f32> {
+        &both.single
+    }
 }
 
 impl Float for f64 {
@@ -58,6 +65,9 @@ impl Float for f64 {
     #[inline(always)]
     fn add_product(self, other: Self, sum: Self) -> Self {
         self.mul_add(other, sum)
+    }
+    fn of<T: Family>(both: &Both<T>) -> &T::Of<f64> {
+        &both.double
     }
 }
 

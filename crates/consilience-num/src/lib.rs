@@ -7,6 +7,7 @@
 //! other that provides the symbols.
 
 pub mod cholesky;
+mod compiled;
 mod dot;
 pub mod eigen;
 mod float;

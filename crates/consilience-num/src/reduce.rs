@@ -5,6 +5,7 @@
 //! on its own, and the results are folded in the order of the chunks.
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -63,14 +64,60 @@ where
     let mut first = 0;
     while first < chunks {
         let last = chunks.min(first.saturating_add(window));
-        let parts: Vec<T> =
-            (first..last).into_par_iter().with_max_len(1).map(|c| map(range(c))).collect();
-        for part in parts {
+        let parts: Vec<Mutex<Option<T>>> = (first..last).map(|_| Mutex::new(None)).collect();
+        each(parts.len(), &|at| {
+            let part = map(range(first + at));
+            *parts[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(part);
+        });
+        for part in parts.into_iter().filter_map(|p| p.into_inner().ok().flatten()) {
             total = fold(total, part);
         }
         first = last;
     }
     total
+}
+
+/// Calls `f(0)`, ..., `f(n - 1)`, in any order, on the threads of the current rayon pool.
+///
+/// For tasks that are worth a virtual call each. What is shared out is compiled here once: a
+/// parallel iterator is some two thousand lines of intermediate code wherever one is written.
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// let sum = AtomicUsize::new(0);
+/// consilience::num::reduce::each(5, &|i| {
+///     sum.fetch_add(i, Ordering::Relaxed);
+/// });
+/// assert_eq!(sum.into_inner(), 10);
+/// ```
+///
+/// # Complexity
+/// One call of `f` for each number.
+pub fn each(n: usize, f: &(dyn Fn(usize) + Sync)) {
+    (0..n).into_par_iter().with_max_len(1).for_each(f);
+}
+
+/// Calls `f(c, c-th chunk)` for the chunks of a slice, as [`each`] does for numbers.
+///
+/// ```
+/// let mut x = [0; 5];
+/// consilience::num::reduce::each_chunk(&mut x, 2, &|c, x| x.fill(c));
+/// assert_eq!(x, [0, 0, 1, 1, 2]);
+/// ```
+///
+/// # Complexity
+/// One call of `f` for each chunk; one small number of bytes for each of them.
+///
+/// # Panics
+/// With chunks of length 0.
+pub fn each_chunk<T: Send>(x: &mut [T], chunk: usize, f: &(dyn Fn(usize, &mut [T]) + Sync)) {
+    if x.len() <= chunk && !x.is_empty() {
+        // Nothing to share out.
+        return f(0, x);
+    }
+    let chunks: Vec<Mutex<&mut [T]>> = x.chunks_mut(chunk).map(Mutex::new).collect();
+    each(chunks.len(), &|c| f(c, &mut chunks[c].lock().unwrap_or_else(PoisonError::into_inner)));
 }
 
 /// Sums `f` over fixed-size chunks of `0..n`: `f(C_0) + f(C_1) + ...`, added from left to right.

@@ -1,10 +1,11 @@
 //! Sparse matrices, rows compressed, and their products with panels of dense vectors.
 
 use consilience_core::{Result, room};
-use rayon::prelude::*;
 
 use crate::Float;
+use crate::compiled::compiled;
 use crate::eigen::end;
+use crate::reduce::each_chunk;
 
 /// A sparse matrix: rows compressed, columns ascending within a row.
 ///
@@ -28,6 +29,11 @@ pub struct Csr {
     offsets: Vec<usize>,
     indices: Vec<u32>,
     values: Vec<f64>,
+}
+
+compiled! {
+    Multiply(&Csr, &[F], &mut [F], usize) -> () = Csr::product::<_, false>;
+    MultiplyAdd(&Csr, &[F], &mut [F], usize) -> () = Csr::product::<_, true>;
 }
 
 /// Rows that one task multiplies.
@@ -149,12 +155,12 @@ impl Csr {
     /// # Complexity
     /// O(nnz width).
     pub fn multiply<X: Float>(&self, x: &[X], y: &mut [X], width: usize) {
-        self.product::<X, false>(x, y, width);
+        Multiply::of::<X>()(self, x, y, width);
     }
 
     /// `y += A x`; otherwise as [`Csr::multiply`].
     pub fn multiply_add<X: Float>(&self, x: &[X], y: &mut [X], width: usize) {
-        self.product::<X, true>(x, y, width);
+        MultiplyAdd::of::<X>()(self, x, y, width);
     }
 
     fn product<X: Float, const ADD: bool>(&self, x: &[X], y: &mut [X], width: usize) {
@@ -163,9 +169,9 @@ impl Csr {
         if width == 0 {
             return;
         }
-        y.par_chunks_mut(ROWS * width)
-            .enumerate()
-            .for_each(|(c, y)| self.product_rows::<X, ADD>(c * ROWS, x, y, width));
+        each_chunk(y, ROWS * width, &|c, y| {
+            self.product_rows::<X, ADD>(c * ROWS, x, y, width);
+        });
     }
 
     /// The rows `first..` of `A x`, as many as fit `y`, on this thread.
@@ -206,7 +212,7 @@ pub fn sum_listed(offsets: &[usize], indices: &[u32], x: &[f64], y: &mut [f64], 
     if width == 0 {
         return;
     }
-    y.par_chunks_mut(ROWS * width).enumerate().for_each(|(chunk, y)| {
+    each_chunk(y, ROWS * width, &|chunk, y| {
         let row = |r: usize| {
             let r = chunk * ROWS + r;
             indices[offsets[r]..offsets[r + 1]].iter().map(|&j| (j, 1.0))
@@ -239,7 +245,7 @@ pub fn multiply_listed(
     if width == 0 {
         return;
     }
-    y.par_chunks_mut(ROWS * width).enumerate().for_each(|(chunk, y)| {
+    each_chunk(y, ROWS * width, &|chunk, y| {
         let row = |r: usize| {
             let r = chunk * ROWS + r;
             let at = offsets[r]..offsets[r + 1];

@@ -32,7 +32,7 @@ use rayon::prelude::*;
 use crate::Float;
 use crate::eigen::{SymmetricOperator, TruncatedOptions, symmetric_eigen, truncated_eigen};
 use crate::kmeans::sparse::ScaledRows;
-use crate::reduce::ordered_chunks;
+use crate::reduce::{each_chunk, ordered_chunks};
 use crate::sparse::{self, Csr};
 
 /// Rows of a chunk; sums over rows are taken chunk by chunk, in order.
@@ -128,7 +128,7 @@ impl<F: Float> Rows for ScaledRows<'_, F> {
         if width == 0 {
             return;
         }
-        out.par_chunks_mut(ROWS * width).enumerate().for_each(|(c, out)| {
+        each_chunk(out, ROWS * width, &|c, out| {
             let row = |r: usize| self.row(c * ROWS + r);
             Arch::new().dispatch(sparse::Rows::<_, _, false> { row, x: v, y: out, width });
         });

@@ -1,7 +1,10 @@
 //! Lloyd's iterations and their restarts.
 
+use std::sync::Mutex;
+
 use consilience_core::{Error, Observer, Result, room};
 use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
 
 use super::centres::Centres;
 use super::repair::{fill_empty, take_mean};
@@ -20,18 +23,37 @@ struct Run {
     converged: bool,
 }
 
-/// Tells the observer how far one start of several is.
+/// Up to so many rows starts run side by side; with more the rows of one start are shared out.
+const FEW: usize = 8192;
+/// Starts that run side by side: each has a number per row of its own.
+const ABREAST: usize = 16;
+
+/// Tells the observer how many iterations of all starts are done. Starts that run side by side
+/// share it, so that what is told never falls.
 struct Watch<'a> {
     observer: &'a dyn Observer,
-    before: usize,
+    done: Mutex<usize>,
     total: usize,
 }
 
-impl Watch<'_> {
-    fn step(&self, done: usize) -> Result<()> {
+impl<'a> Watch<'a> {
+    fn new(observer: &'a dyn Observer, starts: usize, options: &KMeansOptions) -> Self {
+        let total = starts.saturating_mul(options.max_iterations);
+        Watch { observer, done: Mutex::new(0), total }
+    }
+
+    /// One iteration begins.
+    fn step(&self) -> Result<()> {
         self.observer.check()?;
-        self.observer.progress("k-means", self.before.saturating_add(done), self.total);
+        let mut done = self.done.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.observer.progress("k-means", *done, self.total);
+        *done += 1;
         Ok(())
+    }
+
+    /// One start needs so many iterations less than it might have.
+    fn spared(&self, iterations: usize) {
+        *self.done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) += iterations;
     }
 }
 
@@ -42,22 +64,32 @@ pub(super) fn restarts<F: Float>(
     observer: &dyn Observer,
 ) -> Result<KMeansFit<F>> {
     let k = options.clusters.min(view.nrows());
-    let rows = Rows::new(view, k, options.parallel);
+    let abreast = options.parallel && options.restarts > 1 && view.nrows() <= FEW;
+    let rows = Rows::new(view, k, options.parallel && !abreast);
     let norms = step::norms(&rows)?;
-    let total = options.restarts.saturating_mul(options.max_iterations);
-    let mut best: Option<Run> = None;
-    for restart in 0..options.restarts {
+    let watch = Watch::new(observer, options.restarts, options);
+    let start = |restart: usize| {
         let mut stream = options.seed.derive("restart", restart as u64).stream();
         let first = plus_plus(&rows, weights, k, &mut stream)?;
         if first.is_empty() {
             return Err(Error::invalid("k-means of rows whose weights are all 0 or not finite"));
         }
         let exact: Vec<f64> = first.iter().flat_map(|&i| rows.row(i)).collect();
-        let before = restart.saturating_mul(options.max_iterations);
-        let watch = Watch { observer, before, total };
-        let run = lloyd(&rows, weights, &norms, exact, options, &watch)?;
-        if best.as_ref().is_none_or(|old| run.inertia < old.inertia) {
-            best = Some(run);
+        lloyd(&rows, weights, &norms, exact, options, &watch)
+    };
+    let together = if abreast { ABREAST } else { 1 };
+    let mut best: Option<Run> = None;
+    for first in (0..options.restarts).step_by(together) {
+        let last = options.restarts.min(first + together);
+        let runs: Result<Vec<Run>> = if abreast {
+            (first..last).into_par_iter().map(start).collect()
+        } else {
+            (first..last).map(start).collect()
+        };
+        for run in runs? {
+            if best.as_ref().is_none_or(|old| run.inertia < old.inertia) {
+                best = Some(run);
+            }
         }
     }
     Ok(finish(&rows, best))
@@ -73,7 +105,7 @@ pub(super) fn from_centres<F: Float>(
     let rows = Rows::new(view, centres.nrows(), options.parallel);
     let norms = step::norms(&rows)?;
     let exact = moved(&rows, centres);
-    let watch = Watch { observer, before: 0, total: options.max_iterations };
+    let watch = Watch::new(observer, 1, options);
     let run = lloyd(&rows, weights, &norms, exact, options, &watch)?;
     Ok(finish(&rows, Some(run)))
 }
@@ -111,7 +143,7 @@ fn lloyd<F: Float>(
     let still = if options.tolerance > 0.0 { options.tolerance * variance(rows)? } else { 0.0 };
     let (mut iterations, mut converged) = (0, false);
     while iterations < options.max_iterations && !converged {
-        watch.step(iterations)?;
+        watch.step()?;
         iterations += 1;
         sums.assign(rows, weights, &centres, norms, &mut labels);
         let refilled = fill_empty(rows, weights, &mut centres, &mut sums.total, &mut labels)?;
@@ -127,6 +159,7 @@ fn lloyd<F: Float>(
         let shift: f64 = before.iter().zip(&centres.exact).map(|(a, b)| (a - b) * (a - b)).sum();
         converged = shift <= still && options.tolerance > 0.0 && !refilled;
     }
+    watch.spared(options.max_iterations - iterations);
     if sums.total.changed != 0 || iterations == 0 {
         // The centres moved after the last assignment: let the labels follow.
         sums.assign(rows, weights, &centres, norms, &mut labels);

@@ -53,8 +53,20 @@ use consilience_core::{Error, Observer, Result, Seed, ensure};
 use ndarray::{Array2, ArrayView2};
 
 use crate::Float;
+use crate::compiled::compiled;
 use crate::eigen::end;
 pub use streamed::{RowSource, fit_drawn, fit_source};
+
+compiled! {
+    Fit(ArrayView2<'_, F>, Option<&[f64]>, &KMeansOptions, &dyn Observer)
+        -> Result<KMeansFit<F>> = fit::restarts;
+    FromCentres(
+        ArrayView2<'_, F>, Option<&[f64]>, ArrayView2<'_, F>, &KMeansOptions, &dyn Observer,
+    ) -> Result<KMeansFit<F>> = fit::from_centres;
+    Assign(ArrayView2<'_, F>, ArrayView2<'_, F>, bool) -> Result<Vec<u32>> = fit::assign;
+    SpreadRows(ArrayView2<'_, F>, Option<&[f64]>, usize, Seed, bool)
+        -> Result<Vec<usize>> = seeding::spread_rows;
+}
 
 /// How to run k-means.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -137,7 +149,7 @@ pub fn fit<F: Float>(
 ) -> Result<KMeansFit<F>> {
     check(rows, weights)?;
     ensure!(options.clusters > 0, invalid("k-means with 0 clusters; expected at least 1"));
-    fit::restarts(rows, weights, options, observer)
+    Fit::of::<F>()(rows, weights, options, observer)
 }
 
 /// k-means from given centres; as [`fit`], but the numbers of clusters and restarts and the seed
@@ -159,7 +171,7 @@ pub fn from_centres<F: Float>(
         rows.ncols() == centres.ncols(),
         shape("centres of {} columns for rows of {}", centres.ncols(), rows.ncols())
     );
-    fit::from_centres(rows, weights, centres, options, observer)
+    FromCentres::of::<F>()(rows, weights, centres, options, observer)
 }
 
 fn check<F>(rows: ArrayView2<'_, F>, weights: Option<&[f64]>) -> Result<()> {
@@ -198,7 +210,7 @@ pub fn assign<F: Float>(
     if rows.is_empty() || centres.is_empty() || rows.ncols() != centres.ncols() {
         return Vec::new();
     }
-    fit::assign(rows, centres, parallel).unwrap_or_else(end)
+    Assign::of::<F>()(rows, centres, parallel).unwrap_or_else(end)
 }
 
 /// Row numbers of k-means++ starts: spread out, distinct, at most `count`.
@@ -212,6 +224,5 @@ pub fn spread_rows<F: Float>(
     if rows.is_empty() || count == 0 || weights.is_some_and(|w| w.len() != rows.nrows()) {
         return Vec::new();
     }
-    let rows = rows::Rows::new(rows, count, parallel);
-    seeding::plus_plus(&rows, weights, count, &mut seed.stream()).unwrap_or_else(end)
+    SpreadRows::of::<F>()(rows, weights, count, seed, parallel).unwrap_or_else(end)
 }

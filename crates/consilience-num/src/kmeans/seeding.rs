@@ -1,12 +1,24 @@
 //! k-means++ (Arthur and Vassilvitskii 2007).
 
-use consilience_core::{Result, Stream, room};
+use consilience_core::{Result, Seed, Stream, room};
+use ndarray::ArrayView2;
 use pulp::Arch;
 
 use super::kernel::ClosestBlock;
 use super::rows::Rows;
 use super::step;
 use crate::Float;
+
+/// [`super::spread_rows`].
+pub(super) fn spread_rows<F: Float>(
+    rows: ArrayView2<'_, F>,
+    weights: Option<&[f64]>,
+    count: usize,
+    seed: Seed,
+    parallel: bool,
+) -> Result<Vec<usize>> {
+    plus_plus(&Rows::new(rows, count, parallel), weights, count, &mut seed.stream())
+}
 
 /// Rows that serve as first centres: the first drawn by weight, each further one with probability
 /// proportional to weight times squared distance to the nearest so far. Stops early where every row

@@ -8,6 +8,7 @@ use super::centres::Centres;
 use super::kernel::{AssignBlock, ClosestBlock, Partial};
 use super::rows::Rows;
 use crate::Float;
+use crate::reduce::each_chunk;
 
 /// Norms of the rows, rounded up: they bound the rounding of the scores.
 pub(super) fn norms<F: Float>(rows: &Rows<'_, F>) -> Result<Vec<f32>> {
@@ -125,7 +126,7 @@ pub(super) fn each_block<F: Float, T: Send>(
     with: impl Fn(usize, &mut [T]) + Sync,
 ) {
     if rows.parallel {
-        out.par_chunks_mut(rows.block).enumerate().for_each(|(b, out)| with(b * rows.block, out));
+        each_chunk(out, rows.block, &|b, out| with(b * rows.block, out));
     } else {
         out.chunks_mut(rows.block).enumerate().for_each(|(b, out)| with(b * rows.block, out));
     }

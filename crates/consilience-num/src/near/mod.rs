@@ -36,10 +36,10 @@ use consilience_core::ErrorKind;
 use consilience_core::{Result, Seed};
 use ndarray::ArrayView2;
 use pulp::{Arch, NullaryFnOnce};
-use rayon::prelude::*;
 
 use crate::Float;
 use crate::kmeans::{self, KMeansOptions};
+use crate::reduce::each_chunk;
 use lists::Lists;
 pub use self_tuned::{SelfTuned, SelfTunedGraph};
 
@@ -92,7 +92,7 @@ impl<F: Float> NearRows<F> {
         let whole = Lists::new(&[(0..rows as u32).collect()], flat, columns);
         let kept = candidates.saturating_add(1).min(rows);
         let mut neighbours = vec![Vec::new(); rows];
-        neighbours.par_chunks_mut(ROWS).enumerate().for_each(|(c, out)| {
+        each_chunk(&mut neighbours, ROWS, &|c, out| {
             let mut far = Vec::with_capacity(rows);
             for (r, out) in out.iter_mut().enumerate() {
                 let at = c * ROWS + r;

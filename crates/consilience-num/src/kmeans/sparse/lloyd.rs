@@ -55,6 +55,17 @@ pub(super) fn from_centres<F: Float>(
     finish(rows, lloyd(rows, weights, centres, options, 0, observer)?)
 }
 
+pub(super) fn assign<F: Float>(
+    rows: &ScaledRows<'_, F>,
+    centres: ArrayView2<'_, F>,
+    parallel: bool,
+) -> Result<Vec<u32>> {
+    let mut labels = room::zeros(rows.n_rows())?;
+    let mut distances = room::zeros(rows.n_rows())?;
+    Centres::given(rows, centres)?.nearest(rows, parallel, &mut labels, &mut distances);
+    Ok(labels)
+}
+
 fn lloyd<F: Float>(
     rows: &ScaledRows<'_, F>,
     weights: Option<&[f64]>,

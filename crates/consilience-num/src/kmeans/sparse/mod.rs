@@ -40,14 +40,25 @@ mod tests;
 
 #[cfg(doc)]
 use consilience_core::ErrorKind;
-use consilience_core::{Observer, Result, Seed, ensure, room};
+use consilience_core::{Observer, Result, Seed, ensure};
 use ndarray::ArrayView2;
 
 use super::{KMeansFit, KMeansOptions};
 use crate::Float;
+use crate::compiled::compiled;
 pub use centres::Centres;
 pub use rows::ScaledRows;
-use seeding::plus_plus;
+
+compiled! {
+    Fit(&ScaledRows<'_, F>, Option<&[f64]>, &KMeansOptions, &dyn Observer)
+        -> Result<KMeansFit<F>> = lloyd::restarts;
+    FromCentres(
+        &ScaledRows<'_, F>, Option<&[f64]>, ArrayView2<'_, F>, &KMeansOptions, &dyn Observer,
+    ) -> Result<KMeansFit<F>> = lloyd::from_centres;
+    Assign(&ScaledRows<'_, F>, ArrayView2<'_, F>, bool) -> Result<Vec<u32>> = lloyd::assign;
+    SpreadRows(&ScaledRows<'_, F>, usize, Seed, bool)
+        -> Result<Vec<usize>> = seeding::spread_rows;
+}
 
 /// k-means from k-means++ starts: as [`kmeans::fit`](super::fit).
 ///
@@ -61,7 +72,7 @@ pub fn fit<F: Float>(
 ) -> Result<KMeansFit<F>> {
     ensure!(options.clusters > 0, invalid("k-means with 0 clusters; expected at least 1"));
     check_weights(rows, weights)?;
-    lloyd::restarts(rows, weights, options, observer)
+    Fit::of::<F>()(rows, weights, options, observer)
 }
 
 /// k-means from given centres: as [`kmeans::from_centres`](super::from_centres).
@@ -77,7 +88,7 @@ pub fn from_centres<F: Float>(
 ) -> Result<KMeansFit<F>> {
     check_weights(rows, weights)?;
     check_centres(rows, centres)?;
-    lloyd::from_centres(rows, weights, centres, options, observer)
+    FromCentres::of::<F>()(rows, weights, centres, options, observer)
 }
 
 /// The nearest centre of each row: as [`kmeans::assign`](super::assign).
@@ -91,10 +102,7 @@ pub fn assign<F: Float>(
     parallel: bool,
 ) -> Result<Vec<u32>> {
     check_centres(rows, centres)?;
-    let mut labels = vec![0; rows.n_rows()];
-    let mut distances = room::zeros(rows.n_rows())?;
-    Centres::given(rows, centres)?.nearest(rows, parallel, &mut labels, &mut distances);
-    Ok(labels)
+    Assign::of::<F>()(rows, centres, parallel)
 }
 
 /// As many rows as asked for, far from each other: the starts of [`fit`]. Fewer where fewer rows
@@ -108,8 +116,7 @@ pub fn spread_rows<F: Float>(
     seed: Seed,
     parallel: bool,
 ) -> Result<Vec<usize>> {
-    let mut stream = seed.derive("restart", 0).stream();
-    plus_plus(rows, None, count.min(rows.n_rows()), parallel, &mut stream)
+    SpreadRows::of::<F>()(rows, count, seed, parallel)
 }
 
 fn check_centres<F: Float>(rows: &ScaledRows<'_, F>, centres: ArrayView2<'_, F>) -> Result<()> {

@@ -1,9 +1,12 @@
 #[cfg(doc)]
 use consilience_core::ErrorKind;
 use consilience_core::{Result, SparseRows, room};
-use rayon::prelude::*;
 
 use crate::Float;
+use crate::reduce::each_chunk;
+
+/// Rows that one task looks at.
+const CHUNK: usize = 1 << 10;
 
 /// Rows of a sparse matrix, scaled so that squares are in range, or to unit length.
 #[derive(Clone, Debug)]
@@ -151,8 +154,11 @@ impl<'a, F: Float> ScaledRows<'a, F> {
     /// One number for each row.
     fn each(&self, of: impl Fn(usize) -> f64 + Sync + Send) -> Result<Vec<f64>> {
         let mut all = room::zeros(self.n_rows())?;
-        let places = all.par_iter_mut().with_min_len(1 << 10).enumerate();
-        places.for_each(|(i, place)| *place = of(i));
+        each_chunk(&mut all, CHUNK, &|c, places| {
+            for (i, place) in (c * CHUNK..).zip(places) {
+                *place = of(i);
+            }
+        });
         Ok(all)
     }
 }

@@ -1,4 +1,4 @@
-use consilience_core::{Result, Stream, room};
+use consilience_core::{Result, Seed, Stream, room};
 use rayon::prelude::*;
 
 use super::ScaledRows;
@@ -8,6 +8,17 @@ const CHUNK: usize = 1 << 10;
 /// Below this share of the squared lengths a distance is computed from differences: equal rows are
 /// then at distance 0.
 const CLOSE: f64 = 1e-9;
+
+/// [`super::spread_rows`].
+pub(super) fn spread_rows<F: Float>(
+    rows: &ScaledRows<'_, F>,
+    count: usize,
+    seed: Seed,
+    parallel: bool,
+) -> Result<Vec<usize>> {
+    let mut stream = seed.derive("restart", 0).stream();
+    plus_plus(rows, None, count.min(rows.n_rows()), parallel, &mut stream)
+}
 
 /// Rows that serve as first centres, as [`kmeans`](super::super) draws them.
 pub(super) fn plus_plus<F: Float>(
