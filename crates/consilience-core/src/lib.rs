@@ -72,7 +72,7 @@ pub use members::{Accepts, Member};
 pub use memberships::Memberships;
 pub use memory::MemoryBudget;
 pub use microclusters::Microclusters;
-pub use observer::Observer;
+pub use observer::{Observer, OnlyCancels};
 pub use partition::Partition;
 pub use report::{Fit, Report, Status};
 pub use seed::{Seed, Stream};

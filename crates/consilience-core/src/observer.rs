@@ -40,3 +40,35 @@ pub trait Observer: Sync {
 }
 
 impl Observer for () {}
+
+/// Hears no progress of a part, but stops it when the whole is stopped: for parts that run side by
+/// side, whose progress would come in turns.
+///
+/// ```
+/// use consilience::Observer;
+/// use consilience::core::OnlyCancels;
+///
+/// struct Stopped;
+/// impl Observer for Stopped {
+///     fn progress(&self, stage: &str, _: usize, _: usize) {
+///         unreachable!("{stage}");
+///     }
+///     fn cancelled(&self) -> bool {
+///         true
+///     }
+/// }
+/// let part = OnlyCancels(&Stopped);
+/// part.progress("half", 1, 2);
+/// assert!(part.check().is_err());
+/// ```
+pub struct OnlyCancels<'a>(pub &'a dyn Observer);
+
+impl Observer for OnlyCancels<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+
+    fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+}

@@ -1,6 +1,8 @@
+use std::sync::Mutex;
+
 use consilience_core::{
     Accepts, Clusters, Ensemble, Error, Fit, MemoryBudget, Microclusters, NodeConsensus, Observer,
-    Partition, Report, Result, Seed, Status, Stream, check_restarts, ensure, room,
+    OnlyCancels, Partition, Report, Result, Seed, Status, Stream, check_restarts, ensure, room,
 };
 use consilience_graph::{
     ClusterIncidence, Components, IncidenceSpectrum, SpectralCount, check_entropy_scale,
@@ -228,10 +230,17 @@ impl Diffusion {
     ) -> Result<Fit<Vec<usize>>> {
         let options = KMeansOptions::new(k);
         let columns = room::collected(rows.t().iter().copied())?;
+        let done = Mutex::new(0);
         let start = |restart: usize| {
             let mut stream = self.seed.derive("diffusion", restart as u64).stream();
             let centres = rows.select(Axis(0), &spread(&columns, sizes, k, &mut stream));
-            kmeans::from_centres(rows, Some(sizes), centres.view(), &options, observer)
+            let inner = OnlyCancels(observer);
+            let fit = kmeans::from_centres(rows, Some(sizes), centres.view(), &options, &inner)?;
+            if let Ok(mut done) = done.lock() {
+                *done += 1;
+                observer.progress("k-means", *done, self.restarts);
+            }
+            Ok(fit)
         };
         let together = if rows.nrows() <= FEW { ABREAST } else { 1 };
         let mut best: Option<KMeansFit<f64>> = None;

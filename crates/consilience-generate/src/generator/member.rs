@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use consilience_core::{
-    Features, Fit, Member, Observer, Partition, Result, Seed, ensure, with_rows,
+    Features, Fit, Member, Observer, OnlyCancels, Partition, Result, Seed, ensure, with_rows,
 };
 use consilience_num::Float;
 use ndarray::ArrayView2;
@@ -11,15 +11,6 @@ use ndarray::ArrayView2;
 use super::scale::Affine;
 use super::view::{View, share};
 use super::{Generator, Missing};
-
-/// Progress inside a member is no progress of the whole: only cancellation passes.
-struct Quiet<'a>(&'a dyn Observer);
-
-impl Observer for Quiet<'_> {
-    fn cancelled(&self) -> bool {
-        self.0.cancelled()
-    }
-}
 
 pub(super) fn member(
     generator: &Generator,
@@ -46,7 +37,7 @@ pub(super) fn member(
         seen.features(),
         k,
         seed.derive("clusterer", 0),
-        &Quiet(observer),
+        &OnlyCancels(observer),
     )?;
     let Some(rows) = rows else {
         return Ok(fit);

@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use consilience_consensus::Lwea;
 use consilience_core::scores::Contingency;
 use consilience_core::{
-    ConsensusFunction, Ensemble, ErrorKind, MemoryBudget, Microclusters, Observer, Partition,
-    Result, Seed,
+    ConsensusFunction, Ensemble, ErrorKind, MemoryBudget, Microclusters, Observer, OnlyCancels,
+    Partition, Result, Seed,
 };
 use consilience_walk::Diffusion;
 use rayon::prelude::*;
@@ -70,13 +70,13 @@ impl Witnesses {
         // Side by side: on so few objects a method by itself leaves threads idle.
         let stage = "halves of the members";
         observer.progress(stage, 0, parts.len());
+        let inner = OnlyCancels(observer);
         let done = Mutex::new(0);
         let results: Vec<(Partition, Partition)> = parts
             .par_iter()
             .map(|part| {
                 let half = members.select(part)?;
-                let found =
-                    (diffusion.fit(&half, observer)?.output, lwea.fit(&half, observer)?.output);
+                let found = (diffusion.fit(&half, &inner)?.output, lwea.fit(&half, &inner)?.output);
                 if let Ok(mut done) = done.lock() {
                     *done += 1;
                     observer.progress(stage, *done, parts.len());
