@@ -47,13 +47,14 @@ impl<'a> Watch<'a> {
         self.observer.check()?;
         let mut done = self.done.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         self.observer.progress("k-means", *done, self.total);
-        *done += 1;
+        *done = done.saturating_add(1);
         Ok(())
     }
 
     /// One start needs so many iterations less than it might have.
     fn spared(&self, iterations: usize) {
-        *self.done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) += iterations;
+        let mut done = self.done.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        *done = done.saturating_add(iterations);
     }
 }
 

@@ -238,6 +238,29 @@ fn not_a_number_neither_panics_nor_hangs() {
     assert!(found.assignment.len() == 50 || found.assignment.is_empty());
 }
 
+/// Hears that progress does not fall.
+#[derive(Default)]
+struct Rising(std::sync::Mutex<usize>);
+
+impl Observer for Rising {
+    fn progress(&self, _: &str, done: usize, total: usize) {
+        let mut last = self.0.lock().unwrap();
+        assert!(*last <= done && done <= total, "{done} of {total} after {last}");
+        *last = done;
+    }
+}
+
+#[test]
+fn starts_side_by_side_are_those_one_after_the_other() {
+    let x = cloud(700, 3, 5);
+    for (most, restarts) in [(100, 20), (usize::MAX, 3), (0, 2)] {
+        let options = KMeansOptions::new(9).restarts(restarts).max_iterations(most).seed(Seed(4));
+        let abreast = fit(x.view(), None, &options, &Rising::default()).unwrap();
+        let single = fit(x.view(), None, &options.parallel(false), &Rising::default()).unwrap();
+        assert_eq!(abreast, single);
+    }
+}
+
 #[test]
 fn starts_are_distinct_and_restarts_do_not_harm() {
     let x = cloud(500, 2, 4);
