@@ -107,7 +107,7 @@ pub fn each(n: usize, f: &(dyn Fn(usize) + Sync)) {
 /// ```
 ///
 /// # Complexity
-/// One call of `f` for each chunk; one small number of bytes for each of them.
+/// One call of `f` for each chunk; some 32 bytes for each of them meanwhile.
 ///
 /// # Panics
 /// With chunks of length 0.
