@@ -94,7 +94,7 @@ fn trees() {
             let mut cluster: Vec<usize> = (0..leaf.n_clusters()).collect();
             for (t, merge) in tree.merges().iter().enumerate() {
                 let mut between: BTreeMap<(usize, usize), Vec<f64>> = BTreeMap::new();
-                for &((i, j), share) in world.edges.iter().filter(|edge| edge.1 > 0.0) {
+                for &((i, j), share) in &world.edges {
                     let (Some(a), Some(b)) = (leaf.label(i), leaf.label(j)) else { continue };
                     let (a, b) = (cluster[a], cluster[b]);
                     if a != b {

@@ -320,8 +320,9 @@ impl PairEvidence {
             let own = own[i];
             return Err(Error::invalid(format!("own count {own} of microcluster {i}")));
         }
+        let within = self.within;
         let evidence = Self::assemble(sizes.to_vec(), own.to_vec(), self.pattern, self.counts);
-        Ok(evidence.with_share(self.share))
+        Ok(PairEvidence { within, ..evidence.with_share(self.share) })
     }
 
     fn assemble(sizes: Vec<u64>, own: Vec<f64>, pattern: Option<Pattern>, counts: Counts) -> Self {
@@ -380,7 +381,8 @@ impl PairEvidence {
             Counts::Whole { both, .. } => both.par_iter().filter(|&&b| b > 0).count(),
             Counts::Expected { both, .. } => both.par_iter().filter(|&&b| b > 0.0).count(),
         };
-        (observed - self.own.iter().filter(|&&o| o > 0.0).count()) / 2
+        let itself = |i: usize| self.counts.get(self.cells(i).start + i).1 > 0.0;
+        (observed - (0..n).filter(|&i| itself(i)).count()) / 2
     }
 
     /// The pairs of one microcluster with others as (other, c, N), others ascending, those without

@@ -1,7 +1,7 @@
 use consilience_conformance::{Profile, planted, same_columns, same_rows, soft_consensus_function};
 use consilience_core::{
     ConsensusFunction, Ensemble, ErrorKind, Memberships, MemoryBudget, Microclusters, Partition,
-    Seed, Status, scores,
+    Seed, SparseMemberships, Status, scores,
 };
 use ndarray::Array2;
 
@@ -98,6 +98,24 @@ fn all_pairs_and_listed_pairs_are_the_same_evidence() {
         for i in 0..m.n_nodes() {
             assert_eq!(all.row(i), listed.row(i));
         }
+    }
+}
+
+#[test]
+fn the_same_sizes_change_nothing_and_the_diagonal_is_no_pair() {
+    let soft = |rows: Array2<f64>| SparseMemberships::from_array(rows.view()).unwrap();
+    let e = Ensemble::mixed([
+        soft(ndarray::array![[0.5, 0.5], [0.5, 0.5], [1.0, 0.0], [0.0, 1.0]]).into(),
+        Partition::from_labels(&[0, 0, 0, 1]).unwrap().into(),
+    ]);
+    let soft = Microclusters::of(&e.unwrap()).unwrap();
+    let hard = Microclusters::of(&worlds().into_iter().next().unwrap()).unwrap();
+    for m in [soft, hard] {
+        let all = PairEvidence::all(&m, MemoryBudget::default()).unwrap();
+        let own = all.own().to_vec();
+        assert_eq!(all.clone().with_sizes(m.sizes(), &own).unwrap(), all);
+        let unknown = all.clone().with_sizes(m.sizes(), &vec![0.0; own.len()]).unwrap();
+        assert_eq!(unknown.n_pairs(), all.n_pairs());
     }
 }
 

@@ -345,6 +345,12 @@ impl SideInformation {
     /// Says in the report where [`links_up_to`](SideInformation::links_up_to) leaves links out.
     #[doc(hidden)]
     pub fn tell_thinned(&self, limit: usize, report: &mut Report) {
+        self.tell_used(limit, "are used, at even distances; max_pairs sets the limit", report);
+    }
+
+    /// The same in other words: what happens with those that are not left out.
+    #[doc(hidden)]
+    pub fn tell_used(&self, limit: usize, how: &str, report: &mut Report) {
         let of = |kind: Link| match &self.stated {
             Some(stated) => stated.iter().filter(|p| p.link == kind).count(),
             None if kind == Link::Must => self.n_must_links(),
@@ -352,10 +358,7 @@ impl SideInformation {
         };
         for (count, name) in [(of(Link::Must), "must-links"), (of(Link::Cannot), "cannot-links")] {
             if count > limit {
-                report.notes.push(format!(
-                    "{limit} of {count} {name} are used, at even distances; max_pairs sets the \
-                     limit"
-                ));
+                report.notes.push(format!("{limit} of {count} {name} {how}"));
             }
         }
     }

@@ -168,7 +168,7 @@ impl Answers {
                 .collect();
             tasks.push((worker, grouped(labelled)));
         }
-        Ok(Self::gather(objects, workers, tasks))
+        Self::gather(objects, workers, tasks)
     }
 
     /// Answers from pairs that were judged directly. An object compared with itself is no
@@ -200,7 +200,7 @@ impl Answers {
             )
         };
         let tasks = room::collected(rows.iter().filter(|r| r.i != r.j).map(pair))?;
-        Ok(Self::gather(objects, workers, tasks))
+        Self::gather(objects, workers, tasks)
     }
 
     /// Answers from keywords: two objects that a worker described in one task are the same where
@@ -272,7 +272,7 @@ impl Answers {
                 }
             }
         }
-        Ok(Self::gather(objects, workers, tasks))
+        Self::gather(objects, workers, tasks)
     }
 
     /// An ensemble read as a crowd: each base clustering is a worker who did one task, the objects
@@ -287,7 +287,7 @@ impl Answers {
             let labelled = member.iter().enumerate().filter_map(|(i, l)| l.map(|l| (l, i as u32)));
             (u as u32, grouped(labelled.collect()))
         });
-        Ok(Self::gather(ensemble.n_objects(), (0..ensemble.n_members()).collect(), tasks.collect()))
+        Self::gather(ensemble.n_objects(), (0..ensemble.n_members()).collect(), tasks.collect())
     }
 
     /// Adds more answers about the same objects, of any kind and from any workers: what came back
@@ -317,10 +317,9 @@ impl Answers {
             let what = format!("answers about {} objects, not {}", more.objects, self.objects);
             return Err(Error::new(ErrorKind::ShapeMismatch, what));
         }
-        check_size(self.objects, self.items.len() + more.items.len())?;
         let workers = numbers(self.workers.iter().chain(&more.workers).copied());
         let all = self.loose(&workers).chain(more.loose(&workers)).collect();
-        *self = Self::gather(self.objects, workers, all);
+        *self = Self::gather(self.objects, workers, all)?;
         Ok(())
     }
 
@@ -333,8 +332,15 @@ impl Answers {
         })
     }
 
+    /// As [`Answers::gathered`], where they are not too many.
+    fn gather(objects: usize, workers: Vec<usize>, tasks: Vec<Loose>) -> Result<Self> {
+        let items = tasks.iter().flat_map(|(_, groups)| groups).map(Vec::len).sum();
+        check_most(objects, items)?;
+        Ok(Self::gathered(objects, workers, tasks))
+    }
+
     /// Brings tasks into their one order and renumbers objects by those that are answered.
-    fn gather(objects: usize, workers: Vec<usize>, mut tasks: Vec<Loose>) -> Self {
+    fn gathered(objects: usize, workers: Vec<usize>, mut tasks: Vec<Loose>) -> Self {
         tasks.retain(|(_, groups)| groups.iter().map(Vec::len).sum::<usize>() > 1);
         tasks.sort_unstable();
         // In proportion to the answers: the highest number of an object may be anything.
@@ -401,16 +407,25 @@ impl Answers {
                 .enumerate()
                 .flat_map(|(g, items)| items.iter().map(move |&i| (i as usize, g)))
                 .collect();
-            let mut said = Vec::with_capacity(labelled.len() * labelled.len() / 2);
-            for (at, &(a, g)) in labelled.iter().enumerate() {
-                for &(b, h) in &labelled[at + 1..] {
-                    let object = |i: usize| self.answered[i] as usize;
-                    let (i, j) = (object(a.min(b)), object(a.max(b)));
-                    said.push(PairAnswer { worker: self.workers[task.worker], i, j, same: g == h });
+            let (mut first, mut second) = (0, 0);
+            // One at a time: a task of many items has very many pairs.
+            std::iter::from_fn(move || {
+                second += 1;
+                if second >= labelled.len() {
+                    (first, second) = (first + 1, first + 2);
                 }
-            }
-            said
+                let (&(a, g), &(b, h)) = (labelled.get(first)?, labelled.get(second)?);
+                let object = |i: usize| self.answered[i] as usize;
+                let (i, j) = (object(a.min(b)), object(a.max(b)));
+                Some(PairAnswer { worker: self.workers[task.worker], i, j, same: g == h })
+            })
         })
+    }
+
+    /// The same answers about the answered objects alone, numbered in their order.
+    pub(crate) fn among_answered(&self) -> Self {
+        let count = self.answered.len();
+        Answers { objects: count, answered: (0..count as u32).collect(), ..self.clone() }
     }
 
     /// The answers of some tasks alone: about the same objects, from the same workers.
@@ -421,7 +436,7 @@ impl Answers {
                     |group: &[u32]| group.iter().map(|&i| self.answered[i as usize]).collect();
                 (task.worker as u32, task.groups().map(original).collect())
             });
-        Self::gather(self.objects, self.workers.clone(), tasks.collect())
+        Self::gathered(self.objects, self.workers.clone(), tasks.collect())
     }
 
     /// The tasks, whose items are places in [`Answers::answered`].
@@ -457,6 +472,11 @@ impl Answers {
 
 fn check_size(objects: usize, rows: usize) -> Result<()> {
     ensure!(objects > 0 && rows > 0, empty("{rows} answers about {objects} objects"));
+    check_most(objects, rows)
+}
+
+/// Refuses more than can be numbered in four bytes.
+fn check_most(objects: usize, rows: usize) -> Result<()> {
     if objects >= u32::MAX as usize || rows >= u32::MAX as usize {
         let what = format!(
             "{rows} answers about {objects} objects; at most {} are supported",

@@ -13,9 +13,11 @@ use crate::rates::{OWN, Rates};
 /// Expected log-probability (nats) of the answers and clusters, plus the entropy of the
 /// memberships.
 ///
-/// Where workers have rates between clusters of their own, these are integrated out under the Beta
-/// priors that they are shrunk by: a rate for every worker and every two clusters explains any
-/// answers better, and this is what it has to be worth.
+/// Where workers have rates between clusters of their own, these are integrated out under Beta
+/// priors about what the crowd expects: a rate for every worker and every two clusters explains any
+/// answers better, and this is what it has to be worth. The priors are those that the rates are
+/// shrunk by where workers answer pairs; of workers who sort many items into groups, whose answers
+/// repeat each other, the rates are shrunk more than that.
 pub(crate) fn evidence(
     answers: &Answers,
     q: ArrayView2<'_, f64>,

@@ -8,7 +8,7 @@ use consilience_core::{
 };
 
 use crate::answer_counts::AnswerCounts;
-use crate::answers::{Answers, PairAnswer};
+use crate::answers::Answers;
 use crate::block_model::BlockModel;
 use crate::completed::{Chosen, CompletionChoice, CompletionClusterer, PenaltyChoice};
 use crate::left_out::{LeftOut, LeftOutObjects};
@@ -165,7 +165,7 @@ impl SemiCrowd {
             shape("answers about {} objects, {} rows", answers.n_objects(), features.n_objects())
         );
         self.completion.check()?;
-        let among = among_answered(answers)?;
+        let among = answers.among_answered();
         let clusterer = CompletionClusterer {
             choice: self.completion,
             clusters: self.clusters,
@@ -209,17 +209,4 @@ impl SemiCrowd {
         let completed = fit.output;
         Ok(Fit::new(SemiCrowdResult { completed, completion, left_out }, fit.report))
     }
-}
-
-/// The same answers about the answered objects alone, numbered in their order.
-fn among_answered(answers: &Answers) -> Result<Answers> {
-    let mut number = vec![0; answers.n_objects()];
-    for (new, &object) in answers.answered().iter().enumerate() {
-        number[object as usize] = new;
-    }
-    let rows: Vec<PairAnswer> = answers
-        .pairs()
-        .map(|pair| PairAnswer { i: number[pair.i], j: number[pair.j], ..pair })
-        .collect();
-    Answers::from_pairs(answers.answered().len(), &rows)
 }

@@ -426,6 +426,19 @@ fn the_thesis_form_of_the_road() {
     assert!(SemiCrowd::new(0).fit(x.view(), &answers, &()).is_err());
 }
 
+/// Five thousand million pair answers, none of which is written down.
+#[test]
+fn a_task_of_very_many_items_is_refused_and_not_expanded() {
+    let n = 100_000;
+    let row = |item| GroupAnswer { worker: 0, task: 0, item, group: item % 3 };
+    let answers = Answers::from_groupings(n, &(0..n).map(row).collect::<Vec<_>>()).unwrap();
+    assert_eq!(answers.n_pair_answers(), n * (n - 1) / 2);
+    let x = Array2::from_shape_fn((n, 1), |(i, _)| (i % 3) as f64);
+    let refused = SemiCrowd::new(3).fit(x.view(), &answers, &()).map(|_| ()).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::TooLarge);
+    assert_eq!(answers.pairs().take(n + 1).filter(|pair| pair.i == 0).count(), n - 1);
+}
+
 /// Six hundred objects in ten classes, which differ in 20 of 60 columns; 25 workers sort a fifth of
 /// so many annotated objects each, and put that share of them anywhere. The other columns are
 /// noise; with `shared` four kinds of noise are in ten columns each, and hide the classes.

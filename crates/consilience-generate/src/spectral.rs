@@ -3,6 +3,7 @@ use consilience_core::{
     Result, Seed, Stop, at_least_one, check_restarts, room,
 };
 use consilience_num::eigen::{TruncatedOptions, try_symmetric_eigen, try_truncated_eigen};
+use consilience_num::exp_all;
 use consilience_num::kmeans::fit;
 use consilience_num::transfer::small_side;
 use ndarray::{Array2, ArrayView2};
@@ -12,6 +13,7 @@ use rayon::prelude::*;
 use crate::columns::{ABREAST, Squares, columns};
 use crate::distinct::Distinct;
 use crate::input::{finish, last_kmeans, tell, unit_table};
+use crate::pages::Table;
 use crate::similarity::{landmarks, nearest_marks};
 
 /// Spectral clustering: k-means on the leading eigenvectors of a normalized similarity matrix.
@@ -71,16 +73,20 @@ const LEADING: usize = 16;
 const NEAR: usize = 5;
 
 /// The k leading eigenvectors.
-fn leading(a: &Array2<f64>, k: usize, observer: &dyn Observer) -> Result<Option<Array2<f64>>> {
+fn leading(
+    a: ArrayView2<'_, f64>,
+    k: usize,
+    observer: &dyn Observer,
+) -> Result<Option<Array2<f64>>> {
     let m = a.nrows();
     if m > FEW && k.saturating_mul(LEADING) <= m {
         let options = TruncatedOptions::new(k).tolerance(1e-10);
-        let top = try_truncated_eigen(a, &options, observer)?;
+        let top = try_truncated_eigen(&a, &options, observer)?;
         if top.converged {
             return Ok(Some(top.vectors));
         }
     }
-    let Some(eigen) = try_symmetric_eigen(a.view())? else { return Ok(None) };
+    let Some(eigen) = try_symmetric_eigen(a)? else { return Ok(None) };
     Ok(Some(Array2::from_shape_fn((m, k), |(i, c)| eigen.vectors[[i, c]])))
 }
 
@@ -127,9 +133,9 @@ impl Spectral {
         x: ArrayView2<'_, f64>,
         weights: &[f64],
         observer: &dyn Observer,
-    ) -> Result<Vec<f64>> {
+    ) -> Result<Table> {
         let m = x.nrows();
-        let mut a = room::zeros(m * m)?;
+        let mut a = Table::zeros(m * m)?;
         let roots: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
         let scales = self.squares(x, &mut a, observer)?;
         let degrees: Vec<f64> = a
@@ -138,7 +144,7 @@ impl Spectral {
             .map(|(i, row)| {
                 Arch::new().dispatch(|| {
                     row.iter_mut().zip(&scales).for_each(|(v, s)| *v = -*v / (scales[i] * s));
-                    row.iter_mut().for_each(|v| *v = v.exp());
+                    exp_all(row);
                     let shares = row.iter_mut().zip(weights);
                     shares.for_each(|(v, w)| *v *= (weights[i] * w).sqrt());
                 });
@@ -191,8 +197,8 @@ impl Spectral {
         let embedded = if x.nrows() <= self.exact_objects {
             self.budget.check_square("similarities", x.nrows(), 3 * size_of::<f64>())?;
             let a = self.similarities(x, weights, observer)?;
-            match Array2::from_shape_vec((x.nrows(), x.nrows()), a) {
-                Ok(a) => leading(&a, clusters, observer)?,
+            match ArrayView2::from_shape((x.nrows(), x.nrows()), &a) {
+                Ok(a) => leading(a, clusters, observer)?,
                 Err(_) => None,
             }
         } else {
@@ -332,8 +338,9 @@ mod tests {
                 })
                 .collect();
             let a = Array2::from_shape_fn((n, n), |(i, j)| {
-                let near = (-far[[i, j]] / (scales[i] * scales[j])).exp();
-                near * (weights[i] * weights[j]).sqrt()
+                let mut near = [-far[[i, j]] / (scales[i] * scales[j])];
+                exp_all(&mut near);
+                near[0] * (weights[i] * weights[j]).sqrt()
             });
             let degree = |i: usize| {
                 let all = (0..n).map(|j| a[[i, j]] * weights[j].sqrt()).sum::<f64>();
@@ -354,7 +361,7 @@ mod tests {
             f64::from(u8::from(i % 3 == j)) * 3.0 + stream.normal()
         });
         let a = Array2::from_shape_fn((n, n), |(i, j)| (-square(x.row(i), x.row(j))).exp());
-        let few = leading(&a, 4, &()).unwrap().unwrap();
+        let few = leading(a.view(), 4, &()).unwrap().unwrap();
         let all = symmetric_eigen(a.view()).unwrap().vectors;
         assert_eq!(few.dim(), (n, 4));
         for c in 0..4 {
@@ -362,6 +369,6 @@ mod tests {
             assert!((along.abs() - 1.0).abs() < 1e-9, "{c}: {along}");
         }
         // More than a sixteenth of all: by all eigenpairs.
-        assert_eq!(leading(&a, n / 4, &()).unwrap().unwrap().ncols(), n / 4);
+        assert_eq!(leading(a.view(), n / 4, &()).unwrap().unwrap().ncols(), n / 4);
     }
 }

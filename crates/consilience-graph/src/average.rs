@@ -60,8 +60,9 @@ struct Sum {
 struct MemberSearch {
     /// Entries on the lists of its clusters that hold the node.
     entries: usize,
-    /// The most that it can add to a similarity.
+    /// The most that it can add to a similarity, and what all those that are read later can.
     most: f64,
+    later: f64,
     clusters: Vec<u32>,
 }
 
@@ -259,7 +260,7 @@ impl<'a, C: Count> Nodes<'a, C> {
         asking.iter().for_each(|s| self.mine[s.cluster as usize] = 0.0);
         for search in &mut self.searches {
             search.clusters.clear();
-            (search.entries, search.most) = (0, 0.0);
+            (search.entries, search.most, search.later) = (0, 0.0, 0.0);
         }
         self.shares[top as usize] = asking;
         best.unwrap_or_else(|| {
@@ -286,7 +287,13 @@ impl<'a, C: Count> Nodes<'a, C> {
     /// raise anybody to the top: the most that those could give, and the largest sum so far.
     fn add_up(&mut self, top: u32, own: f64, mut reached: f64) -> (f64, f64) {
         self.order.sort_unstable_by_key(|&u| self.searches[u].entries);
-        let mut left: f64 = self.searches.iter().map(|v| v.most).sum();
+        // Summed from the end: what a subtraction would leave of the last ones is rounding, and
+        // more than a similarity may be.
+        let mut left = 0.0;
+        for &u in self.order.iter().rev() {
+            self.searches[u].later = left;
+            left += self.searches[u].most;
+        }
         for &u in &self.order {
             if left * ENOUGH < reached {
                 break;
@@ -308,7 +315,7 @@ impl<'a, C: Count> Nodes<'a, C> {
                     }
                 }
             }
-            left -= self.searches[u].most;
+            left = self.searches[u].later;
         }
         (left, reached)
     }
@@ -497,6 +504,25 @@ mod tests {
                 average_linkage(&incidence, &weights, 6.0, &()).unwrap()
             };
             prop_assert_eq!(tree(&e), tree(&turned));
+        }
+    }
+
+    /// Similarities far below the rounding of what the members may add at most.
+    #[test]
+    fn faint_similarities_are_seen() {
+        let labels = |l: &[i64]| Partition::from_labels(l).unwrap();
+        let (often, once) = (labels(&[0, 1, 1, 2, 2]), labels(&[0, 1, 2, 3, 2]));
+        let mut s = Seed(1).stream();
+        for round in 0..400 {
+            let heavy = |s: &mut consilience_core::Stream| 100_000 + s.below(200) as u64;
+            let counts = [heavy(&mut s), heavy(&mut s), 1, heavy(&mut s), 1];
+            let e =
+                Ensemble::new(vec![often.clone(); 4].into_iter().chain([once.clone()]).collect());
+            let m = Microclusters::of(&e.unwrap().with_counts(counts.to_vec()).unwrap()).unwrap();
+            let incidence = ClusterIncidence::of(&m).unwrap();
+            let weights = vec![1.0; incidence.n_clusters()];
+            let tree = average_linkage(&incidence, &weights, 5.0, &()).unwrap();
+            assert_eq!(tree.cut(2).unwrap(), [0, 1, 1, 1, 1], "{round}: {counts:?}");
         }
     }
 

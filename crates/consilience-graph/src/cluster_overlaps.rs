@@ -73,7 +73,8 @@ impl ClusterOverlaps {
                     entropy[u] += x / labelled[u] * (labelled[u] / x).log2();
                 }
                 let weights = labelled.iter().zip(&self.weights);
-                let counted: f64 = weights.filter(|(h, _)| **h > 0.0).map(|(_, w)| w).sum();
+                let counted = weights.filter(|(h, _)| **h > 0.0).map(|(_, w)| *w);
+                let counted = sorted_sum(counted.collect());
                 entropy.iter_mut().zip(&self.weights).for_each(|(h, w)| *h *= w);
                 sorted_sum(entropy) / counted
             })
@@ -135,7 +136,7 @@ impl ClusterOverlaps {
                 let others = (0..members).map(|v| (nmi[u * members + v], others(u, v)));
                 let others: Vec<(f64, f64)> =
                     others.filter(|o| o.1 > 0.0).filter_map(|(x, w)| Some((x?, w))).collect();
-                let count: f64 = others.iter().map(|o| o.1).sum();
+                let count = sorted_sum(others.iter().map(|o| o.1).collect());
                 let sum = sorted_sum(others.into_iter().map(|(x, w)| x * w).collect());
                 if count == 0.0 { 0.0 } else { sum / count }
             })

@@ -140,9 +140,8 @@ impl HypergraphCut {
             return Ok(());
         }
         let left = count / 2;
-        let share = left as f64 / count as f64;
         let mut stream = self.seed.derive("hypergraph", (first * 65_537 + count) as u64).stream();
-        let side = self.bisected(graph, share, &mut stream, observer)?;
+        let side = self.bisected(graph, (left, count - left), &mut stream, observer)?;
         for (right, labels) in [(false, (first, left)), (true, (first + left, count - left))] {
             let kept: Vec<usize> = (0..ids.len()).filter(|&i| side[i] == right).collect();
             let own: Vec<usize> = kept.iter().map(|&i| ids[i]).collect();
@@ -151,14 +150,18 @@ impl HypergraphCut {
         Ok(())
     }
 
-    /// Two sides, the first (false) of about that share of the weight.
+    /// Two sides for so many parts each, the first (false) of about its share of the weight; each
+    /// with as many nodes as parts at least.
     fn bisected(
         &self,
         graph: &Hypergraph,
-        share: f64,
+        (left, right): (usize, usize),
         stream: &mut Stream,
         observer: &dyn Observer,
     ) -> Result<Vec<bool>> {
+        let share = left as f64 / (left + right) as f64;
+        let balance = |least| Balance { share, imbalance: self.imbalance, least };
+        let (finest, coarser) = (balance([left, right]), balance([1, 1]));
         let mut levels: Vec<(Hypergraph, Vec<u32>)> = Vec::new();
         loop {
             observer.check()?;
@@ -170,10 +173,11 @@ impl HypergraphCut {
         }
         let coarsest = levels.last().map_or(graph, |(coarse, _)| coarse);
         let mut best: Option<(f64, Vec<bool>)> = None;
+        let balance = if levels.is_empty() { finest } else { coarser };
         for _ in 0..self.restarts {
             observer.check()?;
             let mut side = coarsest.grown(share, stream);
-            coarsest.refine(&mut side, share, self.imbalance);
+            coarsest.refine(&mut side, balance);
             let cut = coarsest.cut(&side);
             if best.as_ref().is_none_or(|b| cut < b.0 - ROUNDING) {
                 best = Some((cut, side));
@@ -182,12 +186,23 @@ impl HypergraphCut {
         let mut side = best.map(|b| b.1).unwrap_or_default();
         for level in (0..levels.len()).rev() {
             observer.check()?;
-            let finer = if level == 0 { graph } else { &levels[level - 1].0 };
+            let (finer, balance) =
+                if level == 0 { (graph, finest) } else { (&levels[level - 1].0, coarser) };
             side = levels[level].1.iter().map(|&c| side[c as usize]).collect();
-            finer.refine(&mut side, share, self.imbalance);
+            finer.refine(&mut side, balance);
         }
         Ok(side)
     }
+}
+
+/// What two sides are to keep to.
+#[derive(Clone, Copy, Debug)]
+struct Balance {
+    /// The share of the weight that the first side is to have, and how far it may be off.
+    share: f64,
+    imbalance: f64,
+    /// Least nodes of each side: whatever their weights, none is left empty.
+    least: [usize; 2],
 }
 
 /// Weighted nodes and weighted hyperedges of at least two of them.
@@ -289,13 +304,10 @@ impl Hypergraph {
             if held >= target {
                 return moves.side;
             }
-            let outside = (0..n).filter(|&i| moves.side[i]);
-            let Some(best) =
-                outside.reduce(|a, b| if moves.gain[b] > moves.gain[a] { b } else { a })
-            else {
-                return moves.side;
-            };
-            next = best;
+            match moves.best(|i| moves.side[i]) {
+                Some(best) => next = best,
+                None => return moves.side,
+            }
         }
     }
 
@@ -307,13 +319,20 @@ impl Hypergraph {
     }
 
     /// Sweeps of single moves, each node at most once, of which the best beginning is kept.
-    fn refine(&self, side: &mut Vec<bool>, share: f64, imbalance: f64) {
-        let (n, total) = (self.weight.len(), self.total());
+    fn refine(&self, side: &mut Vec<bool>, balance: Balance) {
+        let (n, total, least) = (self.weight.len(), self.total(), balance.least);
         let heaviest = self.weight.iter().fold(0.0f64, |m, &w| m.max(w));
-        let (target, slack) = (share * total, (imbalance * total).max(heaviest));
+        let (target, slack) = (balance.share * total, (balance.imbalance * total).max(heaviest));
         let patience = STALLED.0.max((STALLED.1 * n as f64) as usize);
         for _ in 0..SWEEPS {
             let mut moves = Moves::new(self, std::mem::take(side));
+            for to in [false, true] {
+                while moves.nodes[usize::from(to)] < least[usize::from(to)]
+                    && let Some(i) = moves.best(|i| moves.side[i] != to)
+                {
+                    moves.apply(self, i);
+                }
+            }
             let mut held: f64 = (0..n).filter(|&i| !moves.side[i]).map(|i| self.weight[i]).sum();
             let begin = (held - target).abs() > slack;
             let (mut locked, mut made) = (vec![false; n], Vec::new());
@@ -322,11 +341,13 @@ impl Hypergraph {
                 let off = held - target;
                 let after =
                     |i: usize| off + if moves.side[i] { 1.0 } else { -1.0 } * self.weight[i];
-                let may = |i: &usize| {
-                    !locked[*i] && (after(*i).abs() <= slack || after(*i).abs() < off.abs())
+                let may = |i: usize| {
+                    let own = usize::from(moves.side[i]);
+                    !locked[i]
+                        && moves.nodes[own] > least[own]
+                        && (after(i).abs() <= slack || after(i).abs() < off.abs())
                 };
-                let better = |a: usize, b: usize| if moves.gain[b] > moves.gain[a] { b } else { a };
-                let Some(i) = (0..n).filter(may).reduce(better) else { break };
+                let Some(i) = moves.best(may) else { break };
                 held = target + after(i);
                 sum += moves.gain[i];
                 moves.apply(self, i);
@@ -349,6 +370,8 @@ impl Hypergraph {
 /// Sides, with what a move of each node to the other one would gain.
 struct Moves {
     side: Vec<bool>,
+    /// Nodes of each side.
+    nodes: [usize; 2],
     /// Nodes of each hyperedge on either side.
     count: Vec<[u32; 2]>,
     gain: Vec<f64>,
@@ -360,12 +383,20 @@ impl Moves {
         for ((_, pins), count) in graph.edges.iter().zip(&mut count) {
             pins.iter().for_each(|&i| count[usize::from(side[i as usize])] += 1);
         }
-        let mut moves = Moves { side, count, gain: vec![0.0; graph.weight.len()] };
+        let right = side.iter().filter(|right| **right).count();
+        let nodes = [side.len() - right, right];
+        let mut moves = Moves { side, nodes, count, gain: vec![0.0; graph.weight.len()] };
         for i in 0..graph.weight.len() {
             let edges = graph.of[i].iter();
             moves.gain[i] = edges.map(|&e| moves.of_edge(graph, i, e as usize)).sum();
         }
         moves
+    }
+
+    /// The first of the nodes that may move whose move gains most.
+    fn best(&self, may: impl Fn(usize) -> bool) -> Option<usize> {
+        let better = |a: usize, b: usize| if self.gain[b] > self.gain[a] { b } else { a };
+        (0..self.side.len()).filter(|&i| may(i)).reduce(better)
     }
 
     /// What hyperedge e gains where node i changes sides.
@@ -396,6 +427,8 @@ impl Moves {
             self.side[i] = own == 1;
         }
         self.side[i] = own == 0;
+        self.nodes[own] -= 1;
+        self.nodes[1 - own] += 1;
     }
 
     /// Adds what a hyperedge gives to the gains of its nodes, or takes it away; of node i alone
@@ -467,7 +500,7 @@ mod tests {
                 }
             }
             let mut stream = Seed(seed).derive("cut", 0).stream();
-            let side = HypergraphCut::new(2).bisected(&graph, 0.5, &mut stream, &()).unwrap();
+            let side = HypergraphCut::new(2).bisected(&graph, (1, 1), &mut stream, &()).unwrap();
             assert!(off(&side) <= slack, "seed {seed}");
             let own = graph.cut(&side);
             assert!(own >= best - 1e-9 && own <= 1.3 * best + 2.0, "seed {seed}: {own} {best}");
@@ -505,6 +538,29 @@ mod tests {
         assert_eq!(labels, [0, 1, 2, 3, 4]);
     }
 
+    /// Whatever the nodes weigh, and however far a side may be off.
+    #[test]
+    fn no_part_is_left_empty() {
+        for seed in 0..60 {
+            let mut stream = Seed(seed).stream();
+            let n = 3 + stream.below(9);
+            let mut graph = random(seed, n.max(5));
+            let n = graph.weight.len();
+            for weight in &mut graph.weight {
+                *weight = if stream.below(3) == 0 { 1e6 } else { 1.0 };
+            }
+            for (parts, imbalance) in [(2, 0.05), (2, 0.5), (3, 0.5), (n - 1, 0.0)] {
+                let mut out = vec![usize::MAX; n];
+                let all: Vec<usize> = (0..n).collect();
+                let cut = HypergraphCut::new(parts).imbalance(imbalance).seed(Seed(seed));
+                cut.divide(&graph, &all, (0, parts), &mut out, &()).unwrap();
+                out.sort_unstable();
+                out.dedup();
+                assert_eq!(out, (0..parts).collect::<Vec<_>>(), "seed {seed}, {parts} parts");
+            }
+        }
+    }
+
     /// Restarts draw from one stream: the first of ten is the only one of one.
     #[test]
     fn more_restarts_cut_no_worse() {
@@ -513,7 +569,7 @@ mod tests {
             let cut = |restarts| {
                 let mut stream = Seed(seed).derive("cut", 0).stream();
                 let one = HypergraphCut::new(2).restarts(restarts);
-                graph.cut(&one.bisected(&graph, 0.5, &mut stream, &()).unwrap())
+                graph.cut(&one.bisected(&graph, (1, 1), &mut stream, &()).unwrap())
             };
             assert!(cut(10) <= cut(1) + 1e-9, "seed {seed}");
         }

@@ -174,7 +174,8 @@ impl Network {
 
     /// The co-association where members give memberships or have weights.
     fn agreements(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Vec<f64>> {
-        let nodes = Microclusters::observed(ensemble, observer)?;
+        // Weights are summed in the order of the members.
+        let nodes = Microclusters::observed(ensemble, observer)?.sorted_members();
         let of = nodes.grouping().of_object();
         let share = |(i, j): (usize, usize)| match (of[i], of[j]) {
             (Grouping::NONE, _) | (_, Grouping::NONE) => 0.0,
@@ -300,6 +301,21 @@ impl Rows {
 mod tests {
     use super::*;
     use consilience_core::{ErrorKind, Partition, Seed};
+
+    /// Weights that have no exact sum.
+    #[test]
+    fn the_order_of_weighted_members_leaves_no_trace() {
+        let labels = [[0, 1], [0, 1], [0, 0]].map(|l| Partition::from_labels(&l).unwrap());
+        let network = Network::new(2, [(0, 1)]).unwrap();
+        let share = |order: [usize; 3]| {
+            let members = order.map(|u| labels[u].clone()).to_vec();
+            let weights = order.map(|u| [0.1, 0.2, 0.3][u]).to_vec();
+            let ensemble = Ensemble::new(members).unwrap().with_weights(weights).unwrap();
+            network.co_association(&ensemble, &()).unwrap()[0].to_bits()
+        };
+        assert_eq!(share([0, 1, 2]), share([2, 1, 0]));
+        assert_eq!(share([0, 1, 2]), share([1, 2, 0]));
+    }
 
     /// Random edges and members with gaps, against the definition.
     #[test]

@@ -5,7 +5,7 @@ use consilience_core::{Error, Observer, Result};
 use crate::{ClusterIncidence, ClusterOverlaps};
 
 /// Reliabilities below this would vanish when multiplied.
-const LEAST: f64 = 1e-100;
+const LEAST: f64 = 1e-80;
 
 /// How reliable each cluster of the ensemble is, by how far the other members split it: the
 /// ensemble-driven cluster index

@@ -242,6 +242,7 @@ pub fn leading_eigenpairs(
     observer: &dyn Observer,
 ) -> Result<Eigenpairs> {
     let n = a.nrows();
+    let count = count.min(n);
     if n > DENSE && 5 * count < n {
         let top = try_truncated_eigen(a, &TruncatedOptions::new(count), observer)?;
         if usable(top.converged, n, &top.values) {
@@ -316,6 +317,12 @@ mod tests {
     use super::*;
     use crate::Microclusters;
     use consilience_core::{Ensemble, Partition, Seed};
+
+    #[test]
+    fn no_more_pairs_than_there_are() {
+        let found = leading_eigenpairs(&ndarray::array![[2.0]], 3, &()).unwrap();
+        assert_eq!((found.values, found.vectors.dim()), (vec![2.0], (1, 1)));
+    }
 
     /// Few objects in many clusters, some unlabelled: every pair of clusters overlaps.
     #[test]

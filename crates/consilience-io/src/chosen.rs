@@ -8,8 +8,9 @@ use crate::data_table::DataTable;
 use crate::defects::Defects;
 use crate::features::FeatureTable;
 use crate::ids::ObjectIds;
+use crate::label::number_category;
 use crate::roles::{Role, Wanted, numbered_names};
-use crate::table::{Cell, LabelColumns, at};
+use crate::table::{LabelColumns, at};
 
 /// A sparse matrix, of which all columns are features.
 fn sparse(table: FeatureTable, ids: Option<ObjectIds>, wanted: &Wanted) -> Result<DataTable> {
@@ -53,9 +54,11 @@ pub(crate) fn table(
         of(Role::Category).iter().map(|&c| names[c].clone()).collect(),
         &Allowance::unlimited(),
     )?;
+    let mut text = String::new();
     for (labels, c) in labels.columns.iter_mut().zip(of(Role::Category)) {
         for row in 0..rows {
-            labels.push(value(row, c).label().map_err(|what| at(row, c, what))?)?;
+            let label = number_category(value(row, c), &mut text);
+            labels.push_label(label.map_err(|what| at(row, c, what))?)?;
         }
     }
     let texts = match of(Role::Id)[..] {

@@ -9,7 +9,7 @@ use crate::data_table::DataTable;
 use crate::defects::Defects;
 use crate::fault::{excerpt, malformed};
 use crate::features::FeatureTable;
-use crate::label::{Label, category, label};
+use crate::label::{Label, category, label, number_category};
 use crate::roles::{Role, Wanted, unique_text};
 use crate::table::{Cell, LabelColumns, at};
 
@@ -86,9 +86,12 @@ impl<'a> Value<'a> {
         }
     }
 
-    pub(crate) fn category(self) -> std::result::Result<Label<'a>, String> {
+    /// The value as a category; `text` is where the digits of a number are put.
+    fn category(self, text: &'a mut String) -> std::result::Result<Label<'a>, String> {
         match self {
             Value::Text(text) => category(text.trim_ascii().as_bytes()),
+            Value::Int(x) if x < 0 => number_category(x, text),
+            Value::Float(x) => number_category(x, text),
             other => other.label(false),
         }
     }
@@ -186,6 +189,8 @@ struct Rows<'r, F, C> {
     labels: LabelColumns,
     ids: LabelColumns,
     defects: Defects,
+    /// The digits of a category.
+    text: String,
 }
 
 impl<'r, F: Clone, C: Fn(f64) -> F> Rows<'r, F, C> {
@@ -208,6 +213,7 @@ impl<'r, F: Clone, C: Fn(f64) -> F> Rows<'r, F, C> {
             labels: LabelColumns::new(categories, allowance)?,
             ids: LabelColumns::new(vec![String::new()], allowance)?,
             defects: Defects::new(roles.len()),
+            text: String::new(),
         })
     }
 
@@ -233,7 +239,8 @@ impl<'r, F: Clone, C: Fn(f64) -> F> Rows<'r, F, C> {
                 Ok(())
             }
             Role::Category => {
-                let label = value.map_or(Ok(Label::None), Value::category);
+                let text = &mut self.text;
+                let label = value.map_or(Ok(Label::None), |value| value.category(text));
                 let label = label.map_err(|what| at(row, column, what))?;
                 self.labels.columns[self.places[column]].push_label(label)
             }

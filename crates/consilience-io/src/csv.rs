@@ -446,7 +446,10 @@ pub(crate) fn write_labels(
         }
         write!(out, "{}", id_cell(ids, row)).map_err(system)?;
         if let Some(name) = labels.name(row) {
-            writeln!(out, "{}", quoted(name)).map_err(system)?;
+            // A blank line is no row to most readers, and at the end of a file to none.
+            let blank = name.is_empty() && ids.is_none();
+            writeln!(out, "{}", if blank { "\"\"".into() } else { quoted(name) })
+                .map_err(system)?;
             continue;
         }
         for c in 0..labels.columns() {

@@ -30,6 +30,7 @@ pub(crate) fn system(error: io::Error) -> Error {
         io::ErrorKind::UnexpectedEof => {
             return malformed("truncated: it ends in the middle of its contents");
         }
+        io::ErrorKind::InvalidData => return malformed(error.to_string()),
         io::ErrorKind::OutOfMemory => {
             return Error::new(ErrorKind::TooLarge, "what it holds does not fit in memory");
         }

@@ -272,9 +272,8 @@ impl<'a> Input<'a> {
         if self.format != Format::Npz || self.array.is_some() {
             return Ok(None);
         }
-        let Some(names) = mixed::members(npz::names(self.open_archive()?)?) else {
-            return Ok(None);
-        };
+        let all = npz::names(self.open_archive()?)?;
+        let Some(names) = mixed::members(&all) else { return Ok(None) };
         let floats = |name: &str| {
             let archive = self.open_archive()?;
             let table =
@@ -282,10 +281,13 @@ impl<'a> Input<'a> {
             table.into_f64()
         };
         let labels = |name: &str| {
-            let one = Input { wanted: Wanted::default(), ..self.clone() }.array(name);
-            one.label_columns(observer, &mut Vec::new())?.into_table()
+            let archive = self.open_archive()?;
+            npz::read(archive, Some(name), observer, &self.allowance(), |s| s.labels())?
+                .into_table()
         };
-        mixed::read(names, floats, labels).map(Some)
+        let table = mixed::read(names, floats, labels)?;
+        let ids = self.ids_in(&all, table.ensemble().n_objects(), observer)?;
+        Ok(Some(table.with_ids(ids.map(Texts::into_ids).transpose()?)))
     }
 
     /// No archive can be read.

@@ -1,5 +1,7 @@
 //! What a cell of text says as a label.
 
+use std::fmt::{Display, Write};
+
 use crate::fault::excerpt;
 use crate::table::Cell;
 
@@ -82,6 +84,14 @@ pub(crate) fn category(text: &[u8]) -> Result<Label<'_>, String> {
     }
 }
 
+/// A category from a number, the same as from its digits; `text` is where these are put.
+pub(crate) fn number_category(x: impl Display, text: &mut String) -> Result<Label<'_>, String> {
+    text.clear();
+    // Writing to a string does not fail.
+    let _ = write!(text, "{x}");
+    category(text.as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +113,11 @@ mod tests {
         assert_eq!(category(b"-1"), Ok(Label::Text("-1")));
         assert_eq!(category(b"0.5"), Ok(Label::Text("0.5")));
         assert_eq!(category(b"red"), Ok(Label::Text("red")));
+        let mut text = String::new();
+        assert_eq!(number_category(-1, &mut text), Ok(Label::Text("-1")));
+        assert_eq!(number_category(3.0, &mut text), Ok(Label::Number(3)));
+        assert_eq!(number_category(0.5, &mut text), Ok(Label::Text("0.5")));
+        assert_eq!(number_category(f64::NAN, &mut text), Ok(Label::None));
         for nothing in ["", "nan", "?"] {
             assert_eq!(category(nothing.as_bytes()), Ok(Label::None), "{nothing}");
         }

@@ -37,6 +37,12 @@ impl LabelTable {
         Ok(LabelTable { ensemble, names, values, ids })
     }
 
+    #[cfg(feature = "npy")]
+    pub(crate) fn with_ids(mut self, ids: Option<ObjectIds>) -> Self {
+        self.ids = ids;
+        self
+    }
+
     /// The columns as base clusterings.
     pub fn ensemble(&self) -> &Ensemble {
         &self.ensemble

@@ -8,10 +8,11 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use crate::fault::{malformed, system, within};
+use crate::ids::ObjectIds;
 use crate::label_table::LabelTable;
 use crate::labelled::Labelled;
 use crate::npy;
-use crate::npz::Entry;
+use crate::npz::{Entry, is_ids};
 use crate::sink::Sink;
 use crate::table::ColumnValues;
 
@@ -22,8 +23,9 @@ fn number(name: &str) -> Option<usize> {
     name.strip_prefix(NAME)?.parse().ok()
 }
 
-/// The names of the members in order, if all arrays are members.
-pub(crate) fn members(mut names: Vec<String>) -> Option<Vec<String>> {
+/// The names of the members in order, if all arrays but the ids of the objects are members.
+pub(crate) fn members(names: &[String]) -> Option<Vec<String>> {
+    let mut names: Vec<String> = names.iter().filter(|name| !is_ids(name)).cloned().collect();
     if names.is_empty() || names.iter().any(|name| number(name).is_none()) {
         return None;
     }
@@ -54,8 +56,13 @@ pub(crate) fn read(
     LabelTable::new(Ensemble::mixed(members)?, names, values, None)
 }
 
-/// Writes an array for each member.
-pub(crate) fn write(out: Sink, ensemble: &Ensemble, observer: &dyn Observer) -> Result<()> {
+/// Writes an array for each member, and the ids of the objects as another.
+pub(crate) fn write(
+    out: Sink,
+    ensemble: &Ensemble,
+    ids: Option<&ObjectIds>,
+    observer: &dyn Observer,
+) -> Result<()> {
     let wrong = |error: zip::result::ZipError| malformed(error.to_string());
     let (out, failure) = out.silent();
     let mut archive = ZipWriter::new(BufWriter::with_capacity(1 << 18, out));
@@ -63,6 +70,13 @@ pub(crate) fn write(out: Sink, ensemble: &Ensemble, observer: &dyn Observer) -> 
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .large_file(true);
+    if let Some(ids) = ids {
+        archive.start_file("id.npy", options).map_err(wrong)?;
+        let failure = failure.clone();
+        let mut entry = BufWriter::with_capacity(1 << 16, Entry { archive: &mut archive, failure });
+        npy::write_ids(&mut entry, ids, observer)?;
+        entry.flush().map_err(system)?;
+    }
     for (u, labels) in ensemble.members().iter().enumerate() {
         archive.start_file(format!("{NAME}{u}.npy"), options).map_err(wrong)?;
         let failure = failure.clone();

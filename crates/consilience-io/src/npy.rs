@@ -11,7 +11,7 @@ use consilience_core::{Error, Observer, Result};
 use crate::allowance::Allowance;
 use crate::fault::{excerpt, malformed, system};
 use crate::features::FeatureTable;
-use crate::ids::Texts;
+use crate::ids::{ObjectIds, Texts};
 use crate::label::{Label, label};
 use crate::labelled::Labelled;
 use crate::roles::numbered_names;
@@ -575,6 +575,15 @@ pub(crate) fn write_texts<'a>(
         out.write_all(&cell).map_err(system)?;
     }
     Ok(())
+}
+
+/// Writes the ids of objects as one column of text.
+pub(crate) fn write_ids(
+    out: &mut dyn Write,
+    ids: &ObjectIds,
+    observer: &dyn Observer,
+) -> Result<()> {
+    write_texts(out, ids.n_objects(), text_width(ids.iter()), ids.iter(), observer)
 }
 
 /// Writes a table of float64.

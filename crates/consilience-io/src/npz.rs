@@ -67,7 +67,7 @@ pub(crate) fn bytes<R: Read + Seek>(file: R, array: &str, most: u64) -> Result<V
 }
 
 /// Whether an array of that name holds the ids of the objects.
-fn is_ids(name: &str) -> bool {
+pub(crate) fn is_ids(name: &str) -> bool {
     name.eq_ignore_ascii_case("id") || name.eq_ignore_ascii_case("ids")
 }
 
@@ -143,9 +143,7 @@ fn write(
     if let Some(ids) = ids {
         let width = npy::text_width(ids.iter());
         let bytes = (width as u64).saturating_mul(ids.n_objects() as u64) + 256;
-        let write: Contents<'_> =
-            Box::new(|out| npy::write_texts(out, ids.n_objects(), width, ids.iter(), observer));
-        add("id", bytes, write)?;
+        add("id", bytes, Box::new(|out| npy::write_ids(out, ids, observer)))?;
     }
     add(array, bytes, Box::new(contents))?;
     archive.finish().map_err(wrong)?.flush().map_err(system)?;

@@ -371,7 +371,13 @@ fn labels_to(
         ensemble.check_accepted(file, accepts)?;
         #[cfg(feature = "npy")]
         if ensemble.is_soft() {
-            return mixed::write(sink, ensemble, observer);
+            if location.array.is_some() {
+                return Err(malformed(
+                    "members that give memberships have an array each; expected a file without \
+                     the name of an array",
+                ));
+            }
+            return mixed::write(sink, ensemble, ids, observer);
         }
     }
     #[cfg(feature = "npy")]

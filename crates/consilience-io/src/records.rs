@@ -1,12 +1,12 @@
 //! Records of delimited text: the separator is found, blank lines of a table of one column count.
 
-use std::io::{BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use csv::{ByteRecord, ReaderBuilder};
 
-use consilience_core::{Error, ErrorKind, Result};
+use consilience_core::{Error, Result};
 
-use crate::fault::system;
+use crate::fault::{malformed, system};
 use crate::text::{Progress, Text};
 
 /// What may separate columns, and what it is called.
@@ -91,7 +91,7 @@ impl<R: Read> Start<R> {
         }
         let skipped = line - 1;
         // A name in quotes may go on in the next line; where a cell begins does not matter to that.
-        line += rest_of_record(&mut rest, &mut first)?;
+        line += rest_of_record(&mut rest, &mut first, line)?;
         let separator = separator(&first);
         Ok(Start { first, rest, skipped, line, progress, separator })
     }
@@ -101,12 +101,64 @@ impl<R: Read> Start<R> {
         let mut options = ReaderBuilder::new();
         let separator = self.separator.map_or(b',', |(byte, _)| byte);
         options.has_headers(false).flexible(true).delimiter(separator);
-        let whole = Cursor::new(self.first).chain(self.rest);
+        let whole = Closed {
+            text: Cursor::new(self.first).chain(self.rest),
+            quotes: Quotes::new(separator),
+            line: self.skipped + 1,
+            opened: 0,
+        };
         (options.from_reader(whole), self.skipped, self.progress)
     }
 }
 
-type Whole<R> = std::io::Chain<Cursor<Vec<u8>>, Lines<R>>;
+type Whole<R> = Closed<io::Chain<Cursor<Vec<u8>>, Lines<R>>>;
+
+/// Text that must not end within quotes: the csv crate would take all the rest for one cell.
+pub(crate) struct Closed<R> {
+    text: R,
+    quotes: Quotes,
+    /// The line that is read, and the one on which the last quotes were opened.
+    line: u64,
+    opened: u64,
+}
+
+impl<R: Read> Read for Closed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.text.read(buffer)?;
+        if count == 0 && !buffer.is_empty() && self.quotes.inside {
+            let text = never_closed(self.opened);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
+        self.follow(&buffer[..count]);
+        Ok(count)
+    }
+}
+
+impl<R> Closed<R> {
+    fn follow(&mut self, text: &[u8]) {
+        let lines = |text: &[u8]| text.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        if !text.contains(&b'"') {
+            // Most text has none: where its last cell begins is all that matters.
+            self.line += lines(text);
+            if !self.quotes.inside {
+                let cell = text.iter().rposition(|&byte| self.quotes.ends_cell(byte)).unwrap_or(0);
+                text[cell..].iter().for_each(|&byte| self.quotes.take(byte));
+            }
+            return;
+        }
+        for &byte in text {
+            if byte == b'"' && !self.quotes.begun {
+                self.opened = self.line;
+            }
+            self.line += u64::from(byte == b'\n');
+            self.quotes.take(byte);
+        }
+    }
+}
+
+fn never_closed(line: u64) -> String {
+    format!("the quotes that are opened in line {line} are never closed")
+}
 
 impl<R: Read> Records<R> {
     pub(crate) fn open(file: R) -> Result<Self> {
@@ -167,20 +219,21 @@ impl<R: Read> SingleColumn<R> {
             }
         }
         let begins = self.line;
-        self.line += rest_of_record(&mut self.reader, &mut text)?;
+        self.line += rest_of_record(&mut self.reader, &mut text, begins)?;
         cells(text.trim_ascii(), record);
         Ok(Some(begins))
     }
 }
 
-/// Reads the lines that a record goes on in, where a quote is open, and says how many.
-fn rest_of_record(reader: &mut impl BufRead, record: &mut Vec<u8>) -> Result<u64> {
+/// Reads the lines that a record goes on in, where a quote is open, and says how many; the record
+/// began on line `begins`.
+fn rest_of_record(reader: &mut impl BufRead, record: &mut Vec<u8>, begins: u64) -> Result<u64> {
     let mut quotes = Quotes::new(b',');
     let (mut seen, mut lines) = (0, 0);
     while quotes.open_after(&record[seen..]) {
         seen = record.len();
         if reader.read_until(b'\n', record).map_err(system)? == 0 {
-            break;
+            return Err(malformed(never_closed(begins)));
         }
         lines += 1;
     }
@@ -222,29 +275,31 @@ fn unquoted(text: &[u8]) -> Vec<u8> {
 struct Quotes {
     separator: u8,
     inside: bool,
-    /// Whether the cell began, and whether with a quote.
+    /// Whether the cell began.
     begun: bool,
-    quoted: bool,
+    /// Whether the last byte was a quote that closed.
+    closed: bool,
 }
 
 impl Quotes {
     fn new(separator: u8) -> Self {
-        Quotes { separator, inside: false, begun: false, quoted: false }
+        Quotes { separator, inside: false, begun: false, closed: false }
     }
 
     fn take(&mut self, byte: u8) {
-        match byte {
-            byte if !self.inside && (byte == self.separator || byte == b'\n') => {
-                (self.begun, self.quoted) = (false, false);
-            }
-            b'"' if !self.begun => {
-                (self.begun, self.quoted, self.inside) = (true, true, true);
-            }
-            // Two quotes in a row close the cell and open it again.
-            b'"' if self.quoted => self.inside = !self.inside,
-            b' ' if !self.begun => {}
-            _ => self.begun = true,
+        let quote = byte == b'"';
+        if self.inside {
+            (self.inside, self.closed) = (!quote, quote);
+            return;
         }
+        // Two quotes in a row close the cell and open it again.
+        self.inside = quote && (!self.begun || self.closed);
+        self.begun = !self.ends_cell(byte) && (self.begun || byte != b' ');
+        self.closed = false;
+    }
+
+    fn ends_cell(&self, byte: u8) -> bool {
+        byte == self.separator || byte == b'\n' || byte == b'\r'
     }
 
     /// Takes more text in.
@@ -256,8 +311,11 @@ impl Quotes {
 
 /// What the csv crate found: a failing read, or text that it cannot take.
 pub(crate) fn trouble(error: csv::Error) -> Error {
-    let kind = if error.is_io_error() { ErrorKind::Io } else { ErrorKind::Format };
-    Error::new(kind, error.to_string())
+    let text = error.to_string();
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => system(error),
+        _ => malformed(text),
+    }
 }
 
 #[cfg(test)]
@@ -270,6 +328,46 @@ mod tests {
         assert!(!quotes.open_after(b"5\",\"a \"\"b\"\" c\",x\"\n"));
         assert!(quotes.open_after(b"\"a \"\"b\n") && quotes.open_after(b"c\n"));
         assert!(!quotes.open_after(b"d\"\n"));
+        // Behind a cell in quotes a quote is a character.
+        assert!(!quotes.open_after(b"\"a\"b\"c,d\r\"e\"\n"));
+        // So it is where the cell did not begin with one.
+        assert!(!quotes.open_after(b"5\" pipe,x\n"));
+    }
+
+    #[test]
+    fn quotes_must_be_closed() {
+        let said = |text: &str| {
+            let mut records = match Records::open(text.as_bytes()) {
+                Ok(records) => records,
+                Err(error) => return error.message().to_owned(),
+            };
+            let mut record = ByteRecord::new();
+            loop {
+                match records.next(&mut record) {
+                    Ok(Some(_)) => {}
+                    Ok(None) => return String::new(),
+                    Err(error) => {
+                        assert_eq!(error.kind(), consilience_core::ErrorKind::Format);
+                        return error.message().to_owned();
+                    }
+                }
+            }
+        };
+        for (text, line) in [
+            ("a,b\n1,\"2\n3,4\n5,6\n", 2),
+            ("\n\na,b\n1,\"x \"\"y\"\"\"\n3,4\n\"5,6", 6),
+            ("a\n1\n\"2\n3\n", 3),
+            ("\"a,b\n1,2\n", 1),
+            ("a\n\"\n", 2),
+        ] {
+            assert!(said(text).contains(&format!("line {line} are never closed")), "{text:?}");
+        }
+        // Whatever part of a file is read at a time.
+        let long: String = (0..200_000).map(|i| format!("{i},\"x,\ny\"\n")).collect();
+        assert_eq!(said(&format!("a,b\n{long}")), "");
+        assert!(said(&format!("a,b\n{long}1,\"2\n")).contains("line 400002 are"));
+        let plain: String = (0..200_000).map(|i| format!("{i},{i}\" pipe\n")).collect();
+        assert_eq!(said(&format!("a,b\n{plain}")), "");
     }
 
     fn records(text: &str) -> Vec<Vec<String>> {

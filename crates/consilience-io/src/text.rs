@@ -68,9 +68,10 @@ impl<R: Read> Read for Text<R> {
         let total = self.progress.0.get().saturating_add(count as u64);
         self.progress.0.set(total);
         if total > RECORD {
-            return Err(io::Error::other(format!(
+            let text = format!(
                 "no end of the row within {RECORD} bytes; expected a table with one row per line"
-            )));
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
         Ok(count)
     }

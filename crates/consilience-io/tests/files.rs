@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use consilience_core::{Ensemble, ErrorKind, Memberships, Partition};
+use consilience_core::{Ensemble, ErrorKind, Memberships, Partition, SparseMemberships};
 use consilience_io::{
-    Format, Input, Labelled, OutputFile, read_ensemble, read_features, read_labels,
+    Format, Input, Labelled, ObjectIds, OutputFile, read_ensemble, read_features, read_labels,
     read_memberships, write_ensemble, write_labels, write_memberships,
 };
-use ndarray::array;
+use ndarray::{Array2, array};
 
 const ENDINGS: [&str; 7] = ["npy", "npz", "csv", "csv.gz", "csv.zst", "parquet", "arrow"];
 
@@ -100,6 +100,77 @@ fn arrays_of_an_archive_have_names() {
     let error = read_labels(named("other")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Format);
     assert!(error.message().contains("\"other\" among truth"), "{error}");
+}
+
+/// Memberships have an array for each member, and the ids go with them.
+#[test]
+fn ids_stay_with_memberships() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pool.npz");
+    let ensemble = Ensemble::mixed([
+        Partition::from_labels(&[0, 1, -1]).unwrap().into(),
+        SparseMemberships::from_array(array![[0.75, 0.25], [0.0, 1.0], [0.0, 0.0]].view())
+            .unwrap()
+            .into(),
+    ])
+    .unwrap();
+    let ids = ObjectIds::new(["p1", "p2", "ä3"]).unwrap();
+    let write = |path: &Path| {
+        let mut file = OutputFile::table(path)?;
+        file.set_ids(ids.clone());
+        file.write_labels(Labelled::All(&ensemble), &())?;
+        file.commit()
+    };
+    write(&path).unwrap();
+    let table = Input::file(&path).unwrap().label_table(&()).unwrap().output;
+    assert_eq!(table.ensemble(), &ensemble);
+    assert_eq!(table.ids(), Some(&ids));
+    assert_eq!(table.column_names(), ["member_0", "member_1"]);
+    let error = write(&folder.path().join("pool.npz:name")).unwrap_err();
+    assert!(error.message().contains("an array each"), "{error}");
+}
+
+/// Unlabelled objects, also those at the end.
+#[test]
+fn names_come_back_for_every_object() {
+    let folder = tempfile::tempdir().unwrap();
+    let labels = [-1, 0, 1, -1, 0, -1, -1];
+    let partition = Partition::from_labels(&labels).unwrap();
+    let animals = ["cat".to_owned(), "dog, or so".to_owned()];
+    let ids = ObjectIds::new((0..7).map(|i| format!("p{i}"))).unwrap();
+    for name in ["l.csv", "l.npz", "l.npy", "l.parquet"] {
+        for ids in [None, Some(&ids).filter(|_| name != "l.npy")] {
+            let path = folder.path().join(name);
+            let mut file = OutputFile::table(&path).unwrap();
+            file.set_ids(ids.cloned());
+            file.write_labels(Labelled::Named(&partition, &animals), &()).unwrap();
+            file.commit().unwrap();
+            let table = Input::file(&path).unwrap().label_table(&()).unwrap().output;
+            assert_eq!(table.partition().unwrap(), partition, "{name}");
+            assert_eq!(table.cluster_names(0), animals, "{name}");
+        }
+    }
+}
+
+#[test]
+fn categories_are_the_same_in_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let column = [-1.0, 0.0, 0.5, -1.0, 2.0, f64::NAN];
+    let table = Array2::from_shape_fn((6, 2), |(i, j)| if j == 0 { column[i] } else { i as f64 });
+    let mut found = Vec::new();
+    for name in ["t.csv", "t.npy", "t.npz", "t.parquet"] {
+        let path = folder.path().join(name);
+        let mut file = OutputFile::table(&path).unwrap();
+        file.write_numbers(table.view(), &()).unwrap();
+        file.commit().unwrap();
+        let first = if matches!(name, "t.csv" | "t.parquet") { "c0" } else { "0" };
+        let read = Input::file(&path).unwrap().categorical([first]).data_table(&()).unwrap();
+        let categories = read.output.categories().unwrap().clone();
+        found.push((categories.partition().unwrap().to_signed(), categories.cluster_names(0)));
+    }
+    assert_eq!(found[0].0, [0, 1, 2, 0, 3, -1]);
+    assert_eq!(found[0].1, ["-1", "0", "0.5", "2"]);
+    assert!(found.iter().all(|other| *other == found[0]), "{found:?}");
 }
 
 #[test]

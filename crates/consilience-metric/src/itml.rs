@@ -161,12 +161,20 @@ impl Itml {
                 squares.push(diff.dot(&diff));
             }
         }
+        let square = |i: usize, j: usize| {
+            let diff = &z.row(i) - &z.row(j);
+            diff.dot(&diff)
+        };
+        // Where those looked at are all equal, the linked ones may still differ.
+        if squares.iter().all(|s| *s == 0.0) {
+            squares = pairs.iter().flat_map(|p| p.iter()).map(|&(i, j)| square(i, j)).collect();
+        }
         squares.sort_unstable_by(f64::total_cmp);
         let mean = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
         let at =
             |q: f64| squares.get((q * (squares.len().max(1) - 1) as f64).round() as usize).copied();
         // Many equal objects must not ask for distance 0.
-        let near = at(near).unwrap_or(0.0).max(1e-3 * mean);
+        let near = at(near).unwrap_or(0.0).max(1e-3 * mean).max(f64::MIN_POSITIVE);
         (near, at(far).unwrap_or(0.0).max(near))
     }
 }
@@ -253,6 +261,28 @@ mod tests {
             }
         }
         a
+    }
+
+    /// Of so many linked objects every second is looked at, and these are all equal.
+    #[test]
+    fn equal_objects_ask_for_no_distance_of_0() {
+        let n = 1500;
+        let x = Array2::from_shape_fn((n, 2), |(i, j)| (i % 2 * (i + j * 7) % 101) as f64);
+        let mut links = Constraints::new(n).unwrap();
+        for i in (1..n - 2).step_by(2) {
+            links.add(i, i + 2, Link::Must).unwrap();
+            links.add(i - 1, i + 1, Link::Must).unwrap();
+        }
+        links.add(0, 1, Link::Cannot).unwrap();
+        let side = SideInformation::from_constraints(&links);
+        assert!(Itml::new().fit(x.view().into(), &side, &()).is_ok());
+        // And where all linked objects are.
+        let equal = Array2::from_shape_fn((6, 2), |(i, _)| (i / 4) as f64);
+        let mut links = Constraints::new(6).unwrap();
+        links.add(0, 1, Link::Must).unwrap();
+        links.add(2, 3, Link::Cannot).unwrap();
+        let side = SideInformation::from_constraints(&links);
+        assert!(Itml::new().fit(equal.view().into(), &side, &()).is_ok());
     }
 
     #[test]

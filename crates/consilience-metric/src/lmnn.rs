@@ -153,7 +153,7 @@ impl MetricLearner for Lmnn {
         let standard = Standard::new(&features, self.standardize)?;
         let labelled = side.labelled_objects();
         let objects: Vec<usize> = labelled.iter().map(|l| l.0).collect();
-        self.budget.check_square("distances of the labelled objects", objects.len(), 16)?;
+        self.budget.check_square("distances of the labelled objects", objects.len(), 24)?;
         let mut z = standard.z.select(Axis(0), &objects);
         let d = z.ncols();
         let start = squares(z.view());
@@ -165,6 +165,7 @@ impl MetricLearner for Lmnn {
             return Ok(Fit::new(standard.map(Array2::eye(d))?, report));
         }
         let margin = around.margin(&start);
+        drop(start);
         let unit = if margin > 0.0 { 1.0 / margin.sqrt() } else { 1.0 };
         z *= unit;
         let l = self.descend(&z, &around, &mut report, observer)?;

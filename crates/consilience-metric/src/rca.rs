@@ -11,10 +11,11 @@ use crate::{LinearMap, MetricLearner};
 /// no parameter, no iteration. It cannot use cannot-links; [`Dca`](crate::Dca) does.
 ///
 /// ```text
-/// C = 1/p sum_s sum_(i in s) (x_i - m_s)(x_i - m_s)',     L = ((1 - rho) C + rho c I)^(-1/2)
+/// C = 1/f sum_s sum_(i in s) (x_i - m_s)(x_i - m_s)',     L = ((1 - rho) C + rho c I)^(-1/2)
 /// ```
 ///
-/// over the p objects of the sets s, with means m_s; c is the mean of C's diagonal.
+/// over the p objects of the sets s, with means m_s, and f = p - (number of sets), the degrees of
+/// freedom; c is the mean of C's diagonal.
 ///
 /// ```
 /// use consilience::SideInformation;
@@ -42,9 +43,10 @@ use crate::{LinearMap, MetricLearner};
 ///
 /// # References
 /// A. Bar-Hillel, T. Hertz, N. Shental, D. Weinshall, "Learning a Mahalanobis metric from
-/// equivalence constraints", 2005, Sect. 3. There C is inverted as it is; here it is shrunk by O.
-/// Ledoit, M. Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", 2004,
-/// since five labels per class leave it singular; less so, by (d / p)^4, where p exceeds d.
+/// equivalence constraints", 2005, Sect. 3. There the sum is divided by p, and C is inverted as it
+/// is; here it is shrunk by O. Ledoit, M. Wolf, "A well-conditioned estimator for large-dimensional
+/// covariance matrices", 2004, since five labels per class leave it singular; less so, by
+/// (d / p)^4, where p exceeds d.
 #[doc(alias = "relevant component analysis")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rca {

@@ -10,6 +10,7 @@ pub mod cholesky;
 mod compiled;
 mod dot;
 pub mod eigen;
+mod exp;
 mod float;
 pub mod kmeans;
 pub mod logdet;
@@ -29,4 +30,5 @@ extern crate openblas_src as _;
 
 pub use consilience_core::assignment;
 pub use dot::dot;
+pub use exp::exp_all;
 pub use float::Float;

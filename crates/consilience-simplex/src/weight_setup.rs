@@ -178,7 +178,7 @@ impl WeightUpdaterSetup {
         let weights = match &self.start {
             InitialWeights::Closest(p) => {
                 let row = |i: usize, out: &mut [f64]| p.label(i).map(|l| out[l] = 1.0).is_some();
-                let few = evenly(&ensemble, self.start_objects);
+                let few = self.few(&ensemble, &alignment, p.n_clusters())?;
                 closest(&ensemble, &alignment, weights, &few, p.n_clusters(), row, observer)?
             }
             InitialWeights::ClosestMemberships(y) => {
@@ -186,7 +186,7 @@ impl WeightUpdaterSetup {
                     y.row(i).iter().zip(out).for_each(|(y, o)| *o = *y);
                     y.evidence()[i] > 0.0
                 };
-                let few = evenly(&ensemble, self.start_objects);
+                let few = self.few(&ensemble, &alignment, y.n_clusters())?;
                 closest(&ensemble, &alignment, weights, &few, y.n_clusters(), row, observer)?
             }
             _ => weights,
@@ -203,6 +203,20 @@ impl WeightUpdaterSetup {
         );
         updater.notes = notes;
         Ok(updater)
+    }
+
+    /// The objects that the weights at the start are found on, if a start of so many clusters fits
+    /// the memory.
+    fn few(
+        &self,
+        ensemble: &Ensemble,
+        alignment: &Alignment,
+        clusters: usize,
+    ) -> Result<Vec<usize>> {
+        let few = evenly(ensemble, self.start_objects);
+        let rows = few.len().saturating_add(2 * alignment.clusters());
+        self.budgets.work.check_table("clusters of the start", rows, clusters, 8)?;
+        Ok(few)
     }
 
     /// What is found on some of the objects only.

@@ -9,7 +9,7 @@ use crate::sample::sampled;
 /// Microclusters per parallel chunk.
 const CHUNK: usize = 64;
 /// The table of counts (c, N) has this many rows and columns at most.
-const MAX_MEMBERS: usize = 2047;
+pub(crate) const MAX_MEMBERS: usize = 2047;
 
 /// The consensus CDF: how the co-association is distributed over the pairs of objects.
 ///

@@ -266,7 +266,10 @@ impl Diagnostics {
                 "The consensus agrees with the members ({anmi:.3} on average) better than any \
                  member agrees with the others ({c:.3} at most)."
             ),
-            None => "There is a single member: nothing to compare it with.".into(),
+            None if self.members.len() == 1 => {
+                "There is a single member: nothing to compare it with.".into()
+            }
+            None => "No two members label the same objects: nothing to compare them by.".into(),
         });
         match self.diversity.map(|d| 1.0 - d) {
             Some(alike) if alike > ALIKE => out.push(format!(
@@ -469,6 +472,18 @@ mod tests {
             }
         }
         (n > 0.0).then_some(c / n)
+    }
+
+    #[test]
+    fn members_that_cannot_be_compared_are_told_as_what_they_are() {
+        let labels = |labels: &[i64]| Partition::from_labels(labels).unwrap();
+        let said = |members: Vec<Partition>| {
+            let e = Ensemble::new(members).unwrap();
+            Diagnostics::of(&e, &labels(&[0, 0, 1, 1])).unwrap().sentences.join(" ")
+        };
+        assert!(said(vec![labels(&[0, 0, 1, 1])]).contains("a single member"));
+        let apart = vec![labels(&[0, 0, -1, -1]), labels(&[-1, -1, 0, 0])];
+        assert!(said(apart).contains("No two members label the same objects"));
     }
 
     #[test]

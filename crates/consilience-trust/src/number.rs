@@ -7,12 +7,11 @@ use consilience_core::{
 use consilience_graph::{ClusterIncidence, IncidenceSpectrum};
 
 use crate::ConsensusCdf;
+use crate::cdf::MAX_MEMBERS;
 use crate::sample::sampled;
 
 /// Default of the most clusters that are tried.
 const LARGEST: usize = 30;
-/// More halves of the members cost time and say nothing new.
-const MOST_RESAMPLES: usize = 10_000;
 /// Pairs with a co-association between these are ambiguous.
 const AMBIGUOUS: (f64, f64) = (0.1, 0.9);
 /// An area that grows by less than this share has stopped growing.
@@ -188,7 +187,7 @@ impl ClusterNumber {
         /// microclusters, from 2 to 30; at least 2.
         pub fn up_to(mut self, largest: usize) { self.largest = Some(largest) }
 
-        /// How many random halves of the members are combined. Default 20; 2 to 10,000.
+        /// How many random halves of the members are combined. Default 20; 2 to 2,047.
         pub fn resamples(mut self, resamples: usize) { self.resamples = resamples }
 
         /// How many objects are sampled where there are more microclusters. Default 2,000; at least
@@ -214,8 +213,8 @@ impl ClusterNumber {
             invalid("at least {least} clusters and up to {largest}; expected an ascending range")
         );
         ensure!(
-            (2..=MOST_RESAMPLES).contains(&self.resamples),
-            invalid("{} resamples; expected 2..={MOST_RESAMPLES}", self.resamples)
+            (2..=MAX_MEMBERS).contains(&self.resamples),
+            invalid("{} resamples; expected 2..={MAX_MEMBERS}", self.resamples)
         );
         let objects = self.objects;
         ensure!(objects >= 2, invalid("{objects} sampled objects; expected at least 2"));
@@ -277,9 +276,10 @@ impl ClusterNumber {
         let eac = EvidenceAccumulation::new(1).memory_budget(self.budget);
         let tree = eac.tree(&microclusters, &mut Report::default(), observer)?;
         let incidence = ClusterIncidence::of(&microclusters)?;
-        let even = vec![1.0; incidence.n_clusters()];
+        let weights = incidence.cluster_weights();
         let pairs = largest + 1;
-        let spectrum = IncidenceSpectrum::within(&incidence, &even, pairs, self.budget, observer)?;
+        let spectrum =
+            IncidenceSpectrum::within(&incidence, &weights, pairs, self.budget, observer)?;
         let values = spectrum.values;
         add_tree_and_spectrum(&mut rows, &tree, &values);
         let shared = values.iter().map(|v| v * v).sum::<f64>().round() as usize;
@@ -717,7 +717,8 @@ mod tests {
     fn bad_input_is_refused() {
         let e = Ensemble::new(vec![Partition::from_labels(&[0, 1, 1]).unwrap()]).unwrap();
         let number = ClusterNumber::new();
-        for bad in [number.up_to(1), number.resamples(1), number.objects(1)] {
+        let many = number.resamples(MAX_MEMBERS + 1);
+        for bad in [number.up_to(1), number.resamples(1), many, number.objects(1)] {
             assert_eq!(bad.choose(&e).unwrap_err().kind(), ErrorKind::InvalidParameter);
         }
         assert_eq!(number.choose_grouped(&e).unwrap_err().kind(), ErrorKind::Empty);
@@ -725,6 +726,33 @@ mod tests {
         assert_eq!(number.choose(&unlabelled).unwrap_err().kind(), ErrorKind::Empty);
         let equal = Ensemble::new(vec![Partition::single_cluster(4).unwrap()]).unwrap();
         assert_eq!(number.choose(&equal).unwrap().recommended, 1);
+    }
+
+    /// Members that hardly count hardly change what the spectrum says.
+    #[test]
+    fn weights_of_members_count() {
+        let (good, noise) = (planted(Seed(3), &[40, 30, 20], 10, 0.05, 0.0).unwrap(), Seed(4));
+        let mut stream = noise.stream();
+        let random = (0..10).map(|_| {
+            let labels: Vec<i64> = (0..90).map(|_| stream.below(20) as i64).collect();
+            Partition::from_labels(&labels)
+        });
+        let members = good.ensemble.members().iter().cloned().map(Ok).chain(random);
+        let all = Ensemble::new(members.collect::<Result<_>>().unwrap()).unwrap();
+        let weights: Vec<f64> = (0..20).map(|u| if u < 10 { 1.0 } else { 1e-6 }).collect();
+        let table = |e: &Ensemble| ClusterNumber::new().resamples(2).choose(e).unwrap();
+        let weighed = table(&all.clone().with_weights(weights).unwrap());
+        let (alone, even) = (table(&good.ensemble), table(&all));
+        for c in [0, 4] {
+            assert_eq!(weighed.criteria[c].clusters, alone.criteria[c].clusters);
+        }
+        assert_ne!(even.criteria[4].clusters, alone.criteria[4].clusters);
+    }
+
+    #[test]
+    fn the_most_resamples_are_taken() {
+        let e = planted(Seed(3), &[4, 3], 3, 0.2, 0.0).unwrap().ensemble;
+        assert!(ClusterNumber::new().resamples(MAX_MEMBERS).up_to(2).choose(&e).is_ok());
     }
 
     #[test]

@@ -515,6 +515,31 @@ mod tests {
         }
     }
 
+    /// They are in no cluster, and no start of the k-means is one of them.
+    #[test]
+    fn objects_without_any_label_change_nothing() {
+        let (some, _) = runs(3000, 9, 0.2);
+        let order: Vec<usize> =
+            (0..3000).filter(|&i| some.members()[0].label(i).is_some()).collect();
+        let all = some.select_objects(&order).unwrap();
+        let n = order.len();
+        // Four without a label after each.
+        let members = all.members().iter().map(|member| {
+            let label =
+                |i: usize| member.label(i / 5).filter(|_| i.is_multiple_of(5)).map(|l| l as u64);
+            Partition::from_fn(5 * n, label).unwrap()
+        });
+        let sparse = Ensemble::new(members.collect()).unwrap();
+        for k in [3, 6, 9] {
+            let run = |ensemble: &Ensemble| USenc::new(k).streamed(ensemble, &()).unwrap().output;
+            let (alone, found) = (run(&all), run(&sparse));
+            assert_eq!(found.n_clusters(), k);
+            assert_eq!(found.n_labelled(), n);
+            let labelled: Vec<usize> = (0..n).map(|i| 5 * i).collect();
+            assert_eq!(found.select(&labelled).unwrap(), alone);
+        }
+    }
+
     #[test]
     fn bad_parameters_are_named() {
         let (ensemble, _) = runs(30, 2, 0.0);

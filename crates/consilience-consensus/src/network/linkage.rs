@@ -9,7 +9,7 @@ use consilience_graph::{Lifespan, Network};
 
 use super::candidates::{Candidate, Candidates};
 use super::joined::Joined;
-use super::{Adjacency, Condensed, Edge};
+use super::{Adjacency, Condensed, Edge, Kept};
 
 /// Linkage along the edges of a network: the two clusters that most members keep together, over the
 /// edges between them, are merged first.
@@ -17,7 +17,8 @@ use super::{Adjacency, Condensed, Edge};
 /// For network clusterings, where the number of clusters is chosen or the tree is wanted. Average
 /// linkage is the mean over the edges between two clusters, and says nothing of pairs that are not
 /// linked; [`EvidenceAccumulation`](crate::EvidenceAccumulation) looks at all pairs, and at some
-/// thousands of objects only. Clusters that no edge links merge last, the smallest first.
+/// thousands of objects only. Clusters between which no edge is, or none on which a member agrees
+/// (under complete linkage: not all), merge last, the smallest first.
 ///
 /// ```
 /// use consilience::{Clusters, ConsensusFunction, Ensemble, Linkage, Partition};
@@ -102,7 +103,9 @@ impl NetworkLinkage {
         if let Some(k) = self.clusters.fixed() {
             ensemble.check_clusters(k)?;
         }
-        Condensed::new(&self.network, ensemble, report, observer)
+        // Only the best of the edges between two clusters counts for single linkage.
+        let kept = if self.linkage == Linkage::Single { Kept::Agreed } else { Kept::All };
+        Condensed::new(&self.network, ensemble, kept, report, observer)
     }
 
     fn tree(
@@ -200,7 +203,7 @@ impl Forest {
         watch.finish()
     }
 
-    /// Clusters that no edge links: the smallest join first, so that any number of clusters keeps
+    /// Clusters that nothing links: the smallest join first, so that any number of clusters keeps
     /// the largest apart.
     fn join_the_rest(&mut self, graph: &Condensed, report: &mut Report) {
         let mut sizes = vec![0u64; graph.n_nodes()];
@@ -271,7 +274,9 @@ impl<'a> Links<'a> {
         let (n, edges) = (graph.n_nodes(), &graph.edges[..]);
         let of_node = Adjacency::of(n, edges, |e, _| Some(e as u32));
         let candidate = |e: &Edge| Candidate { share: Link::of(e, average).share(), ends: e.ends };
-        let candidates = Candidates::new(edges.iter().map(candidate).collect());
+        // Clusters without any agreement are no candidates: they are joined last, by their sizes.
+        let candidates = edges.iter().map(candidate).filter(|c| c.share > 0.0);
+        let candidates = Candidates::new(candidates.collect());
         let standing = Joined::new(n);
         let mut of_cluster = Vec::new();
         of_cluster.resize_with(n, || None);
@@ -342,7 +347,9 @@ impl<'a> Links<'a> {
                 Some(&old) => {
                     let both = old.and(link, self.average);
                     let ends = [other.min(kept as u32), other.max(kept as u32)];
-                    self.candidates.push(Candidate { share: both.share(), ends });
+                    if both.share() > 0.0 {
+                        self.candidates.push(Candidate { share: both.share(), ends });
+                    }
                     both
                 }
                 // Nothing changes but the name of the cluster.

@@ -36,8 +36,7 @@ struct Edge {
     most: f64,
 }
 
-/// The network with objects that all members keep together, along edges, as one node; edges on
-/// which no member keeps both ends together are left out.
+/// The network with objects that all members keep together, along edges, as one node.
 struct Condensed {
     /// Nodes are numbered by their first object.
     of_object: Vec<u32>,
@@ -47,19 +46,28 @@ struct Condensed {
     edges: Vec<Edge>,
 }
 
+/// Which edges between nodes count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    All,
+    /// Those on which some member keeps both ends together.
+    Agreed,
+}
+
 impl Condensed {
     fn new(
         network: &Network,
         ensemble: &Ensemble,
+        kept: Kept,
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Self> {
         let shares = report.stage("similarity", || network.co_association(ensemble, observer))?;
         observer.check()?;
-        Ok(report.stage("condensing", || Self::of(network, &shares, ensemble)))
+        Ok(report.stage("condensing", || Self::of(network, &shares, ensemble, kept)))
     }
 
-    fn of(network: &Network, shares: &[f64], ensemble: &Ensemble) -> Self {
+    fn of(network: &Network, shares: &[f64], ensemble: &Ensemble, kept: Kept) -> Self {
         let mut joined = Joined::new(network.n_nodes());
         for ((i, j), _) in network.edges().zip(shares).filter(|&(_, &share)| share == 1.0) {
             joined.join(i, j);
@@ -73,9 +81,9 @@ impl Condensed {
         let mut edges: Vec<([u32; 2], f64)> = network
             .edges()
             .zip(shares)
-            .filter(|&(_, &share)| share > 0.0)
+            .filter(|&(_, &share)| share > 0.0 || kept == Kept::All)
             .map(|((i, j), &share)| ([of_object[i], of_object[j]], share))
-            .filter(|([a, b], _)| a != b)
+            .filter(|([a, b], _)| a != b && *a != NONE && *b != NONE)
             .map(|([a, b], share)| ([a.min(b), a.max(b)], share))
             .collect();
         // Equal entries are the same in every order, so that sums have the same bits.

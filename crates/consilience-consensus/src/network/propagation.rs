@@ -4,7 +4,7 @@ use consilience_core::{
 };
 use consilience_graph::Network;
 
-use super::{Adjacency, Condensed};
+use super::{Adjacency, Condensed, Kept};
 
 /// Nodes that are asked one after the other.
 const BLOCK: usize = 1 << 12;
@@ -170,7 +170,7 @@ impl ConsensusFunction for NetworkPropagation {
         );
         at_least_one("max_iterations", self.max_iterations)?;
         let mut report = Report::default();
-        let graph = Condensed::new(&self.network, ensemble, &mut report, observer)?;
+        let graph = Condensed::new(&self.network, ensemble, Kept::Agreed, &mut report, observer)?;
         let adjacency = Adjacency::of(graph.n_nodes(), &graph.edges, |_, edge| {
             (edge.sum >= threshold * f64::from(edge.count)).then_some(edge.sum)
         });

@@ -62,7 +62,7 @@ fn trees_are_certified_merge_by_merge() {
             let shares = shares(&network, &ensemble);
             for (t, merge) in tree.merges().iter().enumerate() {
                 let mut between: BTreeMap<(usize, usize), Vec<f64>> = BTreeMap::new();
-                for ((i, j), &share) in network.edges().zip(&shares).filter(|e| *e.1 > 0.0) {
+                for ((i, j), &share) in network.edges().zip(&shares) {
                     let (Some(a), Some(b)) = (leaf.label(i), leaf.label(j)) else { continue };
                     let (a, b) = (cluster[a], cluster[b]);
                     if a != b {
@@ -84,6 +84,22 @@ fn trees_are_certified_merge_by_merge() {
             }
         }
     }
+}
+
+/// Edges on which nobody agrees count for the mean and for the worst.
+#[test]
+fn on_a_complete_network_it_is_evidence_accumulation() {
+    let all = |n: usize| {
+        Network::new(n, (0..n).flat_map(|j| (0..j).map(move |i| (i, j))).collect::<Vec<_>>())
+    };
+    let members = [([0, 0, 1, 2], 4), ([1, 0, 0, 1], 3), ([1, 0, 0, 2], 3)];
+    let members = members.iter().flat_map(|(labels, times)| vec![labels; *times]);
+    let ensemble: Vec<_> = members.map(|labels| Partition::from_labels(labels).unwrap()).collect();
+    let ensemble = Ensemble::new(ensemble).unwrap();
+    let found = NetworkLinkage::new(all(4).unwrap(), 2).consensus(&ensemble).unwrap();
+    assert_eq!(found.to_signed(), [0, 1, 1, 0]);
+    let theirs = crate::EvidenceAccumulation::new(2).consensus(&ensemble).unwrap();
+    assert_eq!(found, theirs);
 }
 
 #[test]

@@ -25,6 +25,8 @@ use crate::worker_rates::{self, WorkerRates};
 
 /// Starts in flight of a model that is only worth comparing where it takes no more memory.
 const FEW_STARTS: usize = 4;
+/// With fewer answers added, rates of workers who always say the same are rounded to 0 and 1.
+const LEAST_PSEUDO: f64 = 1e-6;
 
 /// Crowdclustering by a block model that knows its workers.
 ///
@@ -153,7 +155,7 @@ impl BlockModel {
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// How many answers of the crowd are added to every worker's own before rates are computed.
-        /// Default 20; above 0.
+        /// Default 20; 1e-6 or more.
         pub fn pseudo_count(mut self, answers: f64) { self.shrinkage.pseudo = answers }
 
         /// Whether clusters differ in how readily their objects are called the same. Default true.
@@ -226,13 +228,15 @@ impl BlockModel {
                 self.restarts, self.max_iterations
             )));
         }
-        for (name, value) in
-            [("pseudo-count", self.shrinkage.pseudo), ("tolerance", self.tolerance)]
-        {
-            if !(value > 0.0) || value.is_infinite() {
-                return Err(Error::invalid(format!("{name} {value}; expected a number above 0")));
-            }
-        }
+        let (pseudo, tolerance) = (self.shrinkage.pseudo, self.tolerance);
+        ensure!(
+            pseudo >= LEAST_PSEUDO && pseudo.is_finite(),
+            invalid("pseudo-count {pseudo}; expected a number from {LEAST_PSEUDO} on")
+        );
+        ensure!(
+            tolerance > 0.0 && tolerance.is_finite(),
+            invalid("tolerance {tolerance}; expected a number above 0")
+        );
         Ok(())
     }
 

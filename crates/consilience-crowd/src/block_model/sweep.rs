@@ -96,8 +96,11 @@ pub(crate) struct Weights {
 impl Weights {
     pub(crate) fn of(rates: &Rates) -> Self {
         let (workers, k) = rates.within.dim();
+        // Nobody is so sure that an answer rules a cluster out: infinite odds times no answer are
+        // not a number.
+        let inside = |p: f64| p.clamp(f64::EPSILON, 1.0 - f64::EPSILON);
         let odds = |w: usize, p: f64| {
-            let r = rates.apart[w];
+            let (p, r) = (inside(p), inside(rates.apart[w]));
             ((p / r).ln(), ((1.0 - p) / (1.0 - r)).ln())
         };
         let mut same = Array2::zeros((workers, k));

@@ -273,6 +273,18 @@ fn a_sweep_never_lowers_the_bound_at_its_rates() {
     }
 }
 
+/// A worker who puts all items of a task together, with hardly anything added.
+#[test]
+fn the_least_pseudo_count_gives_finite_memberships() {
+    let row = |worker, item, group| GroupAnswer { worker, task: 0, item, group };
+    let rows: Vec<_> = (0..2).flat_map(|w| (0..6).map(move |i| row(w, i, w * i % 3))).collect();
+    let answers = Answers::from_groupings(6, &rows).unwrap();
+    for k in [1, 2, 3] {
+        let found = BlockModel::new(k).pseudo_count(1e-6).fit(&answers, &()).unwrap().output;
+        assert!(found.memberships.values().iter().all(|v| v.is_finite()));
+    }
+}
+
 #[test]
 fn bad_options_are_refused() {
     let answers = Answers::from_groupings(6, &crowd(2, 6, 3, (2, 4), 0.0, 0, 1)).unwrap();
@@ -281,6 +293,7 @@ fn bad_options_are_refused() {
     assert_eq!(kind(BlockModel::new(0)), InvalidParameter);
     assert_eq!(kind(BlockModel::new(7)), InvalidParameter);
     assert_eq!(kind(BlockModel::new(2).pseudo_count(f64::NAN)), InvalidParameter);
+    assert_eq!(kind(BlockModel::new(2).pseudo_count(1e-17)), InvalidParameter);
     assert_eq!(kind(BlockModel::new(2).tolerance(0.0)), InvalidParameter);
     assert_eq!(kind(BlockModel::new(2).restarts(0)), InvalidParameter);
     assert_eq!(kind(BlockModel::new(2).memory_budget(MemoryBudget::bytes(10))), TooLarge);

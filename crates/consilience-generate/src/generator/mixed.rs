@@ -1,8 +1,10 @@
 //! Tables of numbers and categories.
 
-use consilience_core::{Ensemble, Features, Fit, Observer, Partition, Report, Result, ensure};
+use consilience_core::{
+    Ensemble, Features, Fit, Member, Observer, Partition, Report, Result, ensure,
+};
 
-use super::Generator;
+use super::{Generator, Missing, tell_unlabelled};
 
 impl Generator {
     /// An ensemble of a table with columns of numbers and columns of categories. A column of
@@ -42,6 +44,7 @@ impl Generator {
         categories: &Ensemble,
         observer: &dyn Observer,
     ) -> Result<Fit<Ensemble>> {
+        self.check_members()?;
         let columns = categories.n_members();
         let share = match &numbers {
             None => self.members,
@@ -56,18 +59,25 @@ impl Generator {
             }
         };
         let mut report = Report::default();
-        let mut members = Vec::new();
+        let mut members: Vec<Member> = Vec::new();
         if let Some(x) = numbers {
             let fit = self.fit_members(x, self.members - share, observer)?;
             report = fit.report;
-            members.extend(fit.output.members().iter().cloned());
+            let found = fit.output;
+            members.extend(found.members().iter().enumerate().map(|(u, labels)| {
+                found.soft(u).map_or_else(|| labels.clone().into(), |soft| soft.clone().into())
+            }));
         }
-        members.extend(self.category_members(categories, share)?);
+        members.extend(self.category_members(categories, share)?.into_iter().map(Member::from));
         report.notes.push(format!(
             "{share} of {} members are categories, single or crossed by two",
             members.len()
         ));
-        Ok(Fit::new(Ensemble::new(members)?, report))
+        let mut fit = Fit::new(Ensemble::mixed(members)?, report);
+        if self.missing == Missing::Member {
+            tell_unlabelled(&mut fit);
+        }
+        Ok(fit)
     }
 
     /// So many members: rounds of all single columns and all crosses, each in random order.
@@ -120,7 +130,11 @@ fn crossed(a: &Partition, b: &Partition) -> Result<Partition> {
 
 #[cfg(test)]
 mod tests {
+    use consilience_core::ErrorKind;
+    use ndarray::Array2;
+
     use super::*;
+    use crate::GaussianMixture;
 
     #[test]
     fn shares_and_pairs() {
@@ -128,6 +142,23 @@ mod tests {
         assert_eq!((share(2, 9, 1), share(3, 1, 9)), (1, 1));
         let pairs: Vec<_> = (0..6).map(unranked).collect();
         assert_eq!(pairs, [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)]);
+    }
+
+    #[test]
+    fn memberships_stay_and_numbers_of_members_are_checked() {
+        let x = Array2::from_shape_fn((30, 2), |(i, j)| (i / 10 * 5 + i * j % 4) as f64);
+        let colours = Partition::from_fn(30, |i| Some((i % 2) as u64)).unwrap();
+        let colours = Ensemble::new(vec![colours]).unwrap();
+        let soft = |members| Generator::new(GaussianMixture::new()).members(members);
+        let found = soft(6).fit_mixed(Some(x.view().into()), &colours, &()).unwrap().output;
+        let memberships = (0..6).filter(|&u| found.soft(u).is_some()).count();
+        assert_eq!((memberships, found.n_members()), (4, 6));
+        for members in [0, 1_000_001] {
+            for numbers in [None, Some(x.view().into())] {
+                let refused = soft(members).fit_mixed(numbers, &colours, &()).unwrap_err();
+                assert_eq!(refused.kind(), ErrorKind::InvalidParameter);
+            }
+        }
     }
 
     #[test]

@@ -177,7 +177,11 @@ impl Generator {
         features: impl Into<Features<'a>>,
         observer: &dyn Observer,
     ) -> Result<Fit<Ensemble>> {
-        self.fit_members(features.into(), self.members, observer)
+        let mut fit = self.fit_members(features.into(), self.members, observer)?;
+        if self.missing == Missing::Member {
+            tell_unlabelled(&mut fit);
+        }
+        Ok(fit)
     }
 
     fn fit_members(
@@ -187,14 +191,10 @@ impl Generator {
         observer: &dyn Observer,
     ) -> Result<Fit<Ensemble>> {
         self.check(features)?;
-        let mut fit = match self.filled(features)? {
-            Some(filled) => run::run(self, (&filled).into(), members, observer)?,
-            None => run::run(self, features, members, observer)?,
-        };
-        if self.missing == Missing::Member {
-            tell_unlabelled(&mut fit);
+        match self.filled(features)? {
+            Some(filled) => run::run(self, (&filled).into(), members, observer),
+            None => run::run(self, features, members, observer),
         }
-        Ok(fit)
     }
 
     /// The features with their holes filled, where the generator fills them.
@@ -240,11 +240,7 @@ impl Generator {
                  features scaled beforehand (tf-idf, unit length)"
             )
         );
-        at_least_one("members", self.members)?;
-        ensure!(
-            self.members <= MOST_MEMBERS,
-            invalid("{} members; expected 1..={MOST_MEMBERS}", self.members)
-        );
+        self.check_members()?;
         self.fraction("feature fraction", self.feature_fraction)?;
         self.fraction("object fraction", self.object_fraction)?;
         if self.feature_fraction < 1.0 {
@@ -257,6 +253,15 @@ impl Generator {
             let rows = features.n_objects().max(features.n_features());
             self.budget.check_table("projection", rows, dimensions, size_of::<f64>())?;
         }
+        Ok(())
+    }
+
+    fn check_members(&self) -> Result<()> {
+        at_least_one("members", self.members)?;
+        ensure!(
+            self.members <= MOST_MEMBERS,
+            invalid("{} members; expected 1..={MOST_MEMBERS}", self.members)
+        );
         Ok(())
     }
 

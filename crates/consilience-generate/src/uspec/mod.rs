@@ -8,7 +8,7 @@ mod tests;
 
 use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed, SparseRows, at_least_one, check_restarts, with_rows,
+    Result, Seed, SparseRows, at_least_one, check_restarts, ensure, with_rows,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::fit_source;
@@ -27,6 +27,8 @@ use links::{Embedding, Links};
 const OBJECTS_BEHIND: usize = 10;
 /// As many representatives as a small table has in any case.
 const LEAST: usize = 50;
+/// Their numbers are kept in two bytes.
+const MOST: usize = 1 << 16;
 /// Neighbours of a representative that are looked through, for each that is wanted.
 const LOOKED_AT: usize = 10;
 /// Rows that the centres of the k-means are made from: all up to here, so many drawn evenly beyond.
@@ -72,9 +74,10 @@ const SAMPLE_PER_CLUSTER: usize = 200;
 /// memory beside the features.
 ///
 /// # Errors
-/// As [`BaseClusterer::fit`]; [`ErrorKind::InvalidParameter`] for a parameter of 0 or a
+/// As [`BaseClusterer::fit`]; [`ErrorKind::InvalidParameter`] for a parameter of 0, more than
+/// 65,536 representatives or a
 /// [`regularization`](USpec::regularization) that is negative or not finite;
-/// [`ErrorKind::TooLarge`] where the table between representatives would exceed 8 GiB.
+/// [`ErrorKind::TooLarge`] where the table between representatives exceeds the memory budget.
 ///
 /// # References
 /// D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh, "Ultra-scalable spectral clustering and
@@ -116,7 +119,7 @@ impl USpec {
 
     consilience_core::setters! {
         /// Number of representatives p, at most; lowered to a tenth of the objects (50 or more),
-        /// raised to twice the number of clusters. Default 1000; at least 1.
+        /// raised to twice the number of clusters. Default 1000; 1 to 65,536.
         pub fn representatives(mut self, representatives: usize) {
             self.representatives = representatives
         }
@@ -147,7 +150,7 @@ impl USpec {
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
         let mut report = Report::default();
-        let count = self.count(x.nrows(), clusters);
+        let count = self.count(x.nrows(), clusters)?;
         let table = report.stage("representatives", || {
             let chosen = landmarks(x, count, seed, observer)?;
             let chosen = chosen.mapv(|v| F::from_f64(v.to_f64() * unit));
@@ -173,7 +176,7 @@ impl USpec {
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
         let mut report = Report::default();
-        let (n, p) = (x.n_rows(), self.count(x.n_rows(), clusters));
+        let (n, p) = (x.n_rows(), self.count(x.n_rows(), clusters)?);
         // The centres of the k-means, and the same laid out for products.
         self.budget.check_table("representatives", x.n_columns(), p, 3 * size_of::<f64>())?;
         let rows = ScaledRows::new(x)?;
@@ -220,10 +223,12 @@ impl USpec {
         finish(&found.assignment, clusters, report)
     }
 
-    fn count(&self, n: usize, clusters: usize) -> usize {
+    fn count(&self, n: usize, clusters: usize) -> Result<usize> {
         // With fewer objects behind each the graph falls apart.
         let behind = (n / OBJECTS_BEHIND).max(LEAST);
-        self.representatives.min(behind).max(clusters.saturating_mul(2)).min(n)
+        let count = self.representatives.min(behind).max(clusters.saturating_mul(2)).min(n);
+        ensure!(count <= MOST, invalid("{count} representatives; expected at most {MOST}"));
+        Ok(count)
     }
 }
 
@@ -267,7 +272,7 @@ impl BaseClusterer for USpec {
             return finish(&kinds, clusters, Report::default());
         }
         let n = features.n_objects();
-        let (p, budget) = (self.count(n, clusters), self.budget);
+        let (p, budget) = (self.count(n, clusters)?, self.budget);
         // The sums, their mean, and what the eigenpairs are computed in.
         budget.check_square("weights between representatives", p, 3 * size_of::<f64>())?;
         let near = self.neighbours.min(p);

@@ -1,5 +1,7 @@
 use consilience_conformance::{Profile, base_clusterer};
-use consilience_core::{BaseClusterer, Ensemble, ErrorKind, Partition, Seed, Status, scores};
+use consilience_core::{
+    BaseClusterer, Ensemble, ErrorKind, MemoryBudget, Partition, Seed, Status, scores,
+};
 use consilience_num::kmeans::RowSource;
 use consilience_num::near::NearRows;
 use consilience_num::transfer::small_side;
@@ -167,6 +169,10 @@ fn bad_parameters_are_named_and_giants_refused() {
     let line = Array2::from_shape_fn((50_000, 1), |(i, _)| i as f64);
     let e = USpec::new().fit(line.view().into(), 24_000, Seed(0), &()).unwrap_err();
     assert_eq!(e.kind(), ErrorKind::TooLarge, "{e}");
+    let unlimited = USpec::new().memory_budget(MemoryBudget::bytes(u64::MAX));
+    let line = Array2::from_shape_fn((70_000, 1), |(i, _)| i as f64);
+    let e = unlimited.fit(line.view().into(), 33_000, Seed(0), &()).unwrap_err();
+    assert!(e.message().contains("66000 representatives"), "{e}");
     assert!(USpec::new().representatives(usize::MAX).fit(x.view().into(), 2, Seed(0), &()).is_ok());
     assert!(USpec::new().neighbours(usize::MAX).fit(x.view().into(), 2, Seed(0), &()).is_ok());
 }

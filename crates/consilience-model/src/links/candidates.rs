@@ -84,14 +84,16 @@ impl Candidate {
         vec![Plain, Standardized, PckMeans, MpckMeans, Itml, Mccc, Updater]
     }
 
-    /// Plain k-means and the default ones of these names, in the default order.
-    pub(super) fn named(names: &[&str]) -> Vec<Candidate> {
+    /// Plain k-means and the default ones of these names, in the default order, then the caller's
+    /// own of those that there were.
+    pub(super) fn named(names: &[&str], before: Vec<Candidate>) -> Vec<Candidate> {
         let mut all = Self::all();
         let known = |name: &&&str| !all.iter().any(|candidate| candidate.name() == **name);
         let unknown: Vec<_> =
             names.iter().filter(known).map(|name| Self::Unknown((*name).to_owned())).collect();
         all.retain(|c| matches!(c, Candidate::Plain) || names.contains(&c.name()));
         all.extend(unknown);
+        all.extend(before.into_iter().filter(|c| matches!(c, Candidate::Given(_))));
         all
     }
 
@@ -423,7 +425,10 @@ impl<'a> Followed<'a> {
 
 impl Fitted for Followed<'_> {
     fn fit(&self, side: &SideInformation, observer: &dyn Observer) -> Result<Fit<Clustering>> {
-        let found = self.read(side, observer)?;
+        let mut found = self.read(side, observer)?;
+        if side.stated().is_none() {
+            side.tell_used(MOST_LINKS, "are followed, at even distances", &mut found.report);
+        }
         let views = self.generator.views(self.x)?;
         let places = Prototypes::of_members(views, self.x.view(), &self.ensemble, observer)?;
         let model = ConsensusModel::new(self.ensemble.clone(), found.output, places)?;

@@ -3,7 +3,7 @@
 use consilience_core::{Constraints, Link, Pair, Partition, Result, Seed, SideInformation};
 
 /// Links of a kind that are judged by, at most.
-const MOST_LINKS: usize = 5_000;
+pub(super) const MOST_LINKS: usize = 5_000;
 /// A part of the pairs that is smaller than this is not worth its fits.
 const SMALL: f64 = 0.05;
 

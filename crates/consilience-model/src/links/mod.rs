@@ -86,7 +86,9 @@ const COST_LIMIT: f64 = 1e12;
 /// That of all candidates, each `1 + folds` times; what does not depend on the links (neighbour
 /// graphs, members, plain k-means) once. Candidates are judged on at most 10,000 objects
 /// ([`sample`](LinkedClustering::sample)). One that would take more than 1e12 multiplications
-/// ([`cost_limit`](LinkedClustering::cost_limit)) is left out, and the judgement says so.
+/// ([`cost_limit`](LinkedClustering::cost_limit)) is left out, and the judgement says so. They are
+/// judged by 5,000 links of a kind at most, and of labels the updater follows 2,000 of a kind;
+/// where there are more, a note says so.
 ///
 /// # Errors
 /// As [`ConstrainedClusterer::fit`]; fewer than 2 folds or more than 1,000, no sample.
@@ -140,9 +142,11 @@ impl LinkedClustering {
             self.candidates.push(Candidate::Given(Box::new(clusterer)))
         }
 
-        /// Only those of the default candidates, by name, and plain k-means in any case. Default
-        /// all; an unknown name is refused at the fit.
-        pub fn only(mut self, names: &[&str]) { self.candidates = Candidate::named(names) }
+        /// Only those of the default candidates, by name, and plain k-means in any case; the
+        /// caller's own stay. Default all; an unknown name is refused at the fit.
+        pub fn only(mut self, names: &[&str]) {
+            self.candidates = Candidate::named(names, self.candidates)
+        }
 
         /// Parts that the linked objects are cut into, each left out once. Default 5; 2 to 1,000.
         pub fn folds(mut self, folds: usize) { self.folds = folds }
@@ -203,6 +207,7 @@ impl LinkedClustering {
             }
         })?;
         report.notes.push(judgement.sentence());
+        side.tell_used(folds::MOST_LINKS, "judge the candidates, at even distances", &mut report);
         report.adopt(found.report);
         let clustering = found.output;
         Ok(Fit::new(LinkedFit { clustering, judgement }, report))

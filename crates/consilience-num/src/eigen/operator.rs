@@ -45,12 +45,23 @@ pub trait SymmetricOperator: Sync {
     fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>);
 }
 
+/// A stored matrix, as its view.
+impl SymmetricOperator for Array2<f64> {
+    fn dim(&self) -> usize {
+        SymmetricOperator::dim(&self.view())
+    }
+
+    fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>) {
+        self.view().apply(x, y);
+    }
+}
+
 /// A stored matrix, symmetric; products with one that is not square are NaN. In a product one task
 /// owns some rows of the result, so its bits do not depend on the number of threads.
 ///
 /// # Complexity
 /// A product with b vectors takes `O(n^2 b)` time.
-impl SymmetricOperator for Array2<f64> {
+impl SymmetricOperator for ArrayView2<'_, f64> {
     fn dim(&self) -> usize {
         self.nrows().min(self.ncols())
     }

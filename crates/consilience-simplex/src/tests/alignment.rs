@@ -1,4 +1,4 @@
-use consilience_core::{Ensemble, ErrorKind, Memberships, Partition};
+use consilience_core::{Ensemble, ErrorKind, Memberships, MemoryBudget, Partition};
 use ndarray::array;
 
 use super::world;
@@ -63,6 +63,11 @@ fn bad_starts_are_refused() {
         kind(InitialWeights::ClosestMemberships(Memberships::from(&p))),
         ErrorKind::ShapeMismatch
     );
+    let many = InitialWeights::Closest(Partition::from_labels(&[0, 1, 2]).unwrap());
+    let small = WeightUpdaterSetup::new(2).memory_budget(MemoryBudget::bytes(100)).start(many);
+    let refused = small.updater(e.clone()).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::TooLarge);
+    assert!(refused.message().contains("clusters of the start"), "{refused}");
     // More clusters than there are common ones, and none at all, are no errors.
     for labels in [[0, 1, 2], [-1, -1, -1]] {
         let start = InitialWeights::Closest(Partition::from_labels(&labels).unwrap());

@@ -267,6 +267,8 @@ fn links(graph: &SimilarityGraph, neighbours: usize, preference: f64) -> Csr {
                     let size = sizes[i] as f64 * sizes[j] as f64;
                     (j as u32, size * (-preference * (1.0 - a[[i, j]])).exp())
                 })
+                // What nobody would ever follow may vanish, and is no link then.
+                .filter(|link| link.1 > 0.0)
                 .collect()
         })
         .collect();

@@ -37,7 +37,9 @@ pub(super) fn arrivals(links: &Csr, seeds: &Seeds, observer: &dyn Observer) -> R
             chance[[i, seeds.group[i]]] = 1.0;
         }
     }
-    let degree: Vec<f64> = unmarked.iter().map(|&i| links.row(i).1.iter().sum()).collect();
+    // The roots of the degrees: the product of two degrees may vanish.
+    let root: Vec<f64> =
+        unmarked.iter().map(|&i| links.row(i).1.iter().sum::<f64>().sqrt()).collect();
     // (I - N) y = b with N = D^-1/2 W D^-1/2 and x = D^-1/2 y: the diagonal is 1, no preconditioner
     // is left to choose.
     let mut b = vec![0.0; unmarked.len() * k];
@@ -46,8 +48,8 @@ pub(super) fn arrivals(links: &Csr, seeds: &Seeds, observer: &dyn Observer) -> R
         let mut row = Vec::new();
         for (&j, w) in others.iter().zip(weights) {
             match place[j as usize] {
-                usize::MAX => b[at * k + seeds.group[j as usize]] += w / degree[at].sqrt(),
-                to => row.push((to as u32, w / (degree[at] * degree[to]).sqrt())),
+                usize::MAX => b[at * k + seeds.group[j as usize]] += w / root[at],
+                to => row.push((to as u32, w / (root[at] * root[to]))),
             }
         }
         row

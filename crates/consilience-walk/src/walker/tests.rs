@@ -194,6 +194,15 @@ fn on_a_path_the_chance_falls_evenly_with_the_way() {
     }
     // Conjugate directions reach 58 unknowns in 58 steps, but for rounding.
     assert!(walked.converged && walked.iterations <= 70, "{}", walked.iterations);
+
+    // However light the links are: only their proportions count.
+    let light = |i: u32| neighbours(i).into_iter().map(|(j, w)| (j, w * 1e-250)).collect();
+    let links = Csr::from_rows(last + 1, (0..=last as u32).map(light).collect::<Vec<Vec<_>>>());
+    let again = solve::arrivals(&links, &seeds, &()).unwrap();
+    assert!(again.converged);
+    for (a, b) in again.chance.iter().zip(&walked.chance) {
+        assert!((a - b).abs() < 1e-9, "{a} {b}");
+    }
 }
 
 /// The published seeds, object by object: regions are joined one pair at a time by the mean over

@@ -1,6 +1,7 @@
 //! Our side: loads what a task needs, then runs it once for every line that it reads.
 
 use std::io::{BufRead, Write};
+use std::rc::Rc;
 use std::time::Instant;
 
 use consilience::consensus::{
@@ -136,12 +137,12 @@ fn inertia(x: &Array2<f64>, found: &Partition) -> f64 {
 }
 
 fn mini_batch(folder: &str) -> Result<Run, Failure> {
-    let x = table(folder, "x")?;
+    let x = Rc::new(table(folder, "x")?);
     let method = MiniBatchKMeans::new().batch(1024).batches(100);
     Ok(Box::new(move || {
         let found = method.fit(x.view().into(), 20, Seed(0), &())?.output;
-        let score = inertia(&x, &found);
-        Ok(Box::new(move || Ok(score)))
+        let x = x.clone();
+        Ok(Box::new(move || Ok(inertia(&x, &found))))
     }))
 }
 
@@ -209,8 +210,8 @@ fn ranked(z: &Array2<f64>, must: &Array2<i64>, cannot: &Array2<i64>) -> f64 {
 }
 
 fn metric(folder: &str, learner: Box<dyn MetricLearner>, labelled: bool) -> Result<Run, Failure> {
-    let x = table(folder, "x")?;
-    let held = (links(folder, "held_must")?, links(folder, "held_cannot")?);
+    let x = Rc::new(table(folder, "x")?);
+    let held = Rc::new((links(folder, "held_must")?, links(folder, "held_cannot")?));
     let side = if labelled {
         SideInformation::from_labels(&labels(folder, "labels")?)?
     } else {
@@ -224,8 +225,8 @@ fn metric(folder: &str, learner: Box<dyn MetricLearner>, labelled: bool) -> Resu
     };
     Ok(Box::new(move || {
         let map = learner.fit(x.view().into(), &side, &())?.output;
-        let score = ranked(&map.apply(x.view())?, &held.0, &held.1);
-        Ok(Box::new(move || Ok(score)))
+        let (x, held) = (x.clone(), held.clone());
+        Ok(Box::new(move || Ok(ranked(&map.apply(x.view())?, &held.0, &held.1))))
     }))
 }
 

@@ -130,26 +130,32 @@ impl Colours<'_> {
     }
 }
 
-/// Draws one object from each of `most` equal stretches of the objects, or all: these lie in the
-/// order of the hashes of their labels, so that equal objects lie side by side and what is drawn
-/// follows from the rows of labels alone, up to which of equal objects it is.
+/// Draws one object from each of `most` equal stretches of the objects that have labels, or all of
+/// them: these lie in the order of the hashes of their labels, so that equal objects lie side by
+/// side and what is drawn follows from the rows of labels alone, up to which of equal objects it
+/// is.
 ///
 /// Two passes over the labels, no sorting of all objects, and memory for some of their hashes.
 pub(super) fn drawn(labels: &Labels<'_>, colours: &[u64], most: usize, seed: Seed) -> Vec<usize> {
-    let n = labels.objects;
-    let most = most.min(n);
-    let buckets = (BUCKETS * most).next_power_of_two().min(MOST_BUCKETS);
+    let objects = labels.objects;
+    let buckets = (BUCKETS * most.min(objects)).next_power_of_two().min(MOST_BUCKETS);
     let bucket = |hash: u64| ((u128::from(hash) * buckets as u128) >> 64) as usize;
     let none = || vec![0usize; buckets];
-    let counts = pieces(n)
+    let counts = pieces(objects)
         .fold(none, |mut counts, objects| {
-            labels.each(objects, |_, row| counts[bucket(hash(row, colours))] += 1);
+            labels.each(objects, |_, row| {
+                if is_labelled(row) {
+                    counts[bucket(hash(row, colours))] += 1;
+                }
+            });
             counts
         })
         .reduce(none, |mut a, b| {
             a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
             a
         });
+    let n: usize = counts.iter().sum();
+    let most = most.min(n);
     let mut stream = seed.derive("rows", 0).stream();
     let stretch = |s: usize| (s as u128 * n as u128 / most as u128) as usize;
     let ranks: Vec<usize> =
@@ -193,7 +199,7 @@ fn gathered(labels: &Labels<'_>, colours: &[u64], wanted: impl Fn(u64) -> bool +
         let mut rows = Vec::new();
         labels.each(objects, |i, row| {
             let hash = hash(row, colours);
-            if wanted(hash) {
+            if wanted(hash) && is_labelled(row) {
                 rows.push(Row { hash, first: i, count: 1 });
             }
         });
@@ -214,6 +220,12 @@ fn merged(mut rows: Vec<Row>) -> Vec<Row> {
 
 fn pieces(n: usize) -> impl IndexedParallelIterator<Item = Range<usize>> {
     (0..n.div_ceil(ROWS)).into_par_iter().map(move |p| p * ROWS..n.min((p + 1) * ROWS))
+}
+
+/// Whether any member labels an object.
+#[inline(always)]
+fn is_labelled(row: &[u32]) -> bool {
+    row.iter().any(|c| *c != NONE)
 }
 
 /// The hash of an object by the colours of its clusters.
