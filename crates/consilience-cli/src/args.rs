@@ -257,7 +257,7 @@ pub(crate) struct Labelling {
     pub(crate) categorical: Vec<String>,
     /// How far apart two categories of a column are: hamming (one for any two), goodall (less for
     /// frequent ones) or chi-square (more for rare ones)
-    #[arg(long, value_name = "NAME", default_value = "hamming")]
+    #[arg(long, value_name = "NAME", default_value = "hamming", requires = "categorical")]
     pub(crate) categorical_distance: String,
     /// Columns of features that are left out, by name or number
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
@@ -544,10 +544,10 @@ pub(crate) struct Plot {
     /// How many objects each row stands for: one column of whole numbers
     #[arg(long, value_name = "FILE")]
     pub(crate) counts: Option<PathBuf>,
-    /// Whose dendrogram
-    #[arg(long, value_name = "NAME", default_value = "eac-al")]
-    pub(crate) method: String,
-    /// A parameter of the method
+    /// With dendrogram: whose [default: eac-al]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) method: Option<String>,
+    /// With dendrogram: a parameter of the method
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
     /// With dendrogram: the number of clusters that the tree is for; only the tree of ecmc-al
@@ -557,9 +557,9 @@ pub(crate) struct Plot {
     /// With cdf: also the curves of consensus into 2 to K clusters
     #[arg(long, value_name = "K")]
     pub(crate) up_to: Option<usize>,
-    /// Memberships below this are no relation between clusters
-    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
-    pub(crate) delta: f64,
+    /// With cluster-graph: memberships below this are no relation between clusters [default: 0.05]
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) delta: Option<f64>,
     #[command(flatten)]
     pub(crate) common: Common,
 }
@@ -586,10 +586,10 @@ pub(crate) struct Report {
     #[arg(long, value_name = "FEATURES")]
     pub(crate) features: Option<PathBuf>,
     /// Columns of features that are left out, by name or number
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "features")]
     pub(crate) drop: Vec<String>,
     /// What is done about missing features: error, mean, median or nearest
-    #[arg(long, value_name = "WAY", default_value = "error")]
+    #[arg(long, value_name = "WAY", default_value = "error", requires = "features")]
     pub(crate) missing: String,
     /// True labels: adds every score and the table of clusters and classes
     #[arg(long, value_name = "FILE")]

@@ -1,20 +1,20 @@
 //! Reading as commands need it: notes go to the terminal, shapes are checked, files are named.
 
-use std::path::Path;
-use std::sync::OnceLock;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use consilience::crowd::{Answers, GroupAnswer, KeywordAnswer, PairAnswer};
 use consilience::generate::Missing;
 use consilience::graph::Network;
 use consilience::io::{
     self, AnswerForm, AnswerTable, Batch, DataTable, FeatureTable, Format, Input, LabelTable,
-    ObjectIds,
+    Location, ObjectIds,
 };
 use consilience::metric::{LinearMap, TruncatedSvd};
 use consilience::{
     Constraints, Ensemble, Error, ErrorKind, Features, Memberships, Partition, Seed,
 };
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 
 use crate::categories::Categories;
 use crate::failure::{Failure, Outcome};
@@ -34,10 +34,39 @@ pub(crate) fn name_ids(column: Option<&str>) {
 /// What names standard input or output.
 pub(crate) const STANDARD: &str = "-";
 
+/// The files that will be written, by the options that name them.
+static WRITTEN: Mutex<Vec<(&str, PathBuf)>> = Mutex::new(Vec::new());
+
+/// Says that a file will be written: it is not to be read from then on.
+pub(crate) fn will_write(option: &'static str, path: &Path) {
+    if let Ok(place) = place_of(path).canonicalize() {
+        WRITTEN.lock().unwrap_or_else(PoisonError::into_inner).push((option, place));
+    }
+}
+
+/// The file, without the name of an array in it.
+fn place_of(path: &Path) -> PathBuf {
+    Location::parse(path).map_or_else(|_| path.to_path_buf(), |location| location.path)
+}
+
+/// Refuses to read what would be replaced.
+fn check_apart(path: &Path) -> Outcome<()> {
+    let written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = if written.is_empty() { None } else { place_of(path).canonicalize().ok() };
+    match written.iter().find(|(_, output)| Some(output) == place.as_ref()) {
+        Some((option, _)) => Err(Failure::Bad(format!(
+            "{}: it is read, and {option} would replace it; expected another name",
+            path.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// The table at a path; standard input is read once, and is then the same for all who name it.
 fn table_at(path: &Path) -> Outcome<Input<'static>> {
     static STANDARD_INPUT: OnceLock<Input<'static>> = OnceLock::new();
     if path.as_os_str() != STANDARD {
+        check_apart(path)?;
         return Ok(Input::file(path)?.memory_budget(memory::budget()));
     }
     if let Some(input) = STANDARD_INPUT.get() {
@@ -48,8 +77,12 @@ fn table_at(path: &Path) -> Outcome<Input<'static>> {
 }
 
 /// The place of text that is read as it comes.
-fn stream_at(path: &Path) -> &Path {
-    if path.as_os_str() == STANDARD { Path::new("/dev/stdin") } else { path }
+pub(crate) fn stream_at(path: &Path) -> Outcome<&Path> {
+    if path.as_os_str() == STANDARD {
+        return Ok(Path::new("/dev/stdin"));
+    }
+    check_apart(path)?;
+    Ok(path)
 }
 
 /// The table that a command is about: a column of ids that is named has to be there.
@@ -78,6 +111,8 @@ pub(crate) struct Table {
     table: FeatureTable,
     /// What its columns are called, or their numbers.
     pub(crate) names: Vec<String>,
+    /// The same before it was reduced.
+    columns: Vec<String>,
     pub(crate) ids: Option<ObjectIds>,
     /// The map that reduced them to a few dimensions.
     map: Option<LinearMap>,
@@ -93,7 +128,35 @@ impl Table {
         ids: Option<ObjectIds>,
         categories: Option<Categories>,
     ) -> Self {
-        Table { table, names, ids, map: None, categories }
+        let columns = names.clone();
+        Table { table, names, columns, ids, map: None, categories }
+    }
+
+    /// The same with its columns in the order in which others have them, by name; where they are
+    /// called otherwise, as they are, which a note says.
+    fn in_the_order_of(mut self, other: &Table, path: &Path, terminal: &Terminal) -> Self {
+        let (ours, theirs) = (&self.columns, &other.columns);
+        let unnamed = io::are_numbered(ours) || io::are_numbered(theirs);
+        if unnamed || ours == theirs || ours.len() != theirs.len() {
+            return self;
+        }
+        let place = path.display();
+        let Some(order) = io::places_of_names(theirs, ours) else {
+            terminal.note(format!(
+                "{place}: its columns are called otherwise than those before; they are taken in \
+                 their order"
+            ));
+            return self;
+        };
+        terminal.note(format!("{place}: its columns are in another order; they are taken by name"));
+        self.table = match &self.table {
+            FeatureTable::F32(x) => FeatureTable::F32(x.select(Axis(1), &order)),
+            FeatureTable::F64(x) => FeatureTable::F64(x.select(Axis(1), &order)),
+            // Sparse features have no names.
+            _ => return self,
+        };
+        (self.names, self.columns) = (theirs.clone(), theirs.clone());
+        self
     }
 
     fn of(table: DataTable) -> Outcome<Self> {
@@ -164,18 +227,26 @@ impl Reduction {
     /// Dimensions of sparse features where a table is needed.
     const USUAL: usize = 100;
 
+    /// To how many dimensions, if to any.
+    fn to(&self, features: Features<'_>) -> Option<usize> {
+        let needed = features.is_sparse() && !self.takes_sparse;
+        self.dimensions.or(needed.then_some(Self::USUAL))
+    }
+
+    /// Whether that is asked for or needed.
+    pub(crate) fn reduces(&self, features: Features<'_>) -> bool {
+        self.to(features).is_some()
+    }
+
     /// The features in few dimensions, where that is asked for or needed.
     pub(crate) fn table(
         &self,
         features: Features<'_>,
         terminal: &Terminal,
     ) -> Outcome<Option<Reduced>> {
-        let needed = features.is_sparse() && !self.takes_sparse;
-        let Some(dimensions) = self.dimensions.or(needed.then_some(Self::USUAL)) else {
-            return Ok(None);
-        };
+        let Some(dimensions) = self.to(features) else { return Ok(None) };
         let (n, d) = (features.n_objects(), features.n_features());
-        memory::budget().check_table("features in few dimensions", n.max(d), dimensions, 8)?;
+        memory::budget().check_table("features in few dimensions", n.max(d), dimensions, 32)?;
         let fit = TruncatedSvd::new(dimensions).seed(self.seed).fit(features, terminal)?;
         terminal.note_all(&fit.report);
         let map = fit.output;
@@ -219,6 +290,25 @@ pub(crate) fn features(
     Table::filled(table, missing).map_err(|failure| failure.within(path.display()))
 }
 
+/// Features of new objects, in the columns and under the map of others.
+pub(crate) fn features_like(
+    path: &Path,
+    drop: &[String],
+    other: &Table,
+    terminal: &Terminal,
+) -> Outcome<Table> {
+    let table = data_table(path, &[], drop, false, terminal).map_err(|failure| match failure {
+        // Holes of new objects are not filled: there is nothing to fill them from.
+        Failure::Bad(said) => Failure::Bad(said.replace(FILLED, "numbers alone in new objects")),
+        other => other,
+    })?;
+    let table = Table::of(table).map_err(|failure| failure.within(path.display()))?;
+    table.in_the_order_of(other, path, terminal).like(other)
+}
+
+/// How the holes of features are filled.
+const FILLED: &str = "--missing mean, median, nearest or member of generate";
+
 /// What the library says of columns that are no numbers, by the options of the program.
 fn in_own_words(error: &Error) -> Failure {
     if error.kind() == ErrorKind::Cancelled {
@@ -229,10 +319,7 @@ fn in_own_words(error: &Error) -> Failure {
         "columns that are given as id, categorical or dropped",
         "columns that are given as --id, --categorical or --drop",
     );
-    Failure::Bad(said.replace(
-        "a way to fill the holes",
-        "--missing mean, median, nearest or member of generate",
-    ))
+    Failure::Bad(said.replace("a way to fill the holes", FILLED))
 }
 
 /// Features of objects that are known already, in their order; otherwise as [`features`].
@@ -429,8 +516,54 @@ pub(crate) fn labels_of(
 }
 
 /// Soft memberships, n rows and k columns of probabilities; one column of labels counts as certain.
-pub(crate) fn memberships(path: &Path, terminal: &Terminal) -> Outcome<Memberships> {
-    Ok(terminal.read(path, input_beside(path)?.memberships(terminal)?))
+pub(crate) fn memberships(path: &Path, terminal: &Terminal) -> Outcome<(Memberships, Objects)> {
+    let (memberships, ids) =
+        terminal.read(path, input_beside(path)?.memberships_and_ids(terminal)?);
+    let n = memberships.n_objects();
+    Ok((memberships, Objects { n, ids }))
+}
+
+/// Memberships of objects that are known already: joined by id where both have ids, and else row by
+/// row. Nothing is known of objects that the file does not have.
+pub(crate) fn memberships_of(
+    path: &Path,
+    objects: &Objects,
+    terminal: &Terminal,
+) -> Outcome<Memberships> {
+    let (found, theirs) = memberships(path, terminal)?;
+    let Some((ours, theirs)) = by_id(path, objects, theirs.ids.as_ref(), terminal) else {
+        if found.n_objects() == objects.n {
+            return Ok(found);
+        }
+        return Err(Failure::Bad(format!(
+            "{}: {} rows of memberships, expected {}, one per object",
+            path.display(),
+            found.n_objects(),
+            objects.n
+        )));
+    };
+    let rows = ours.rows_in(theirs)?;
+    let missing = rows.iter().filter(|row| row.is_none()).count();
+    if missing == objects.n {
+        return Err(Failure::Bad(format!(
+            "{}: none of its ids is that of an object",
+            path.display()
+        )));
+    }
+    for (count, what) in [
+        (missing, "objects have no memberships there"),
+        (found.n_objects() + missing - objects.n, "rows of other objects were left out"),
+    ] {
+        if count > 0 {
+            terminal.note(format!("{}: {count} {what}", path.display()));
+        }
+    }
+    let share = 1.0 / found.n_clusters() as f64;
+    let values = Array2::from_shape_fn((objects.n, found.n_clusters()), |(i, c)| {
+        rows[i].map_or(share, |row| found.values()[[row, c]])
+    });
+    let evidence = rows.iter().map(|row| row.map_or(0.0, |row| found.evidence()[row])).collect();
+    Ok(Memberships::with_evidence(values, evidence)?)
 }
 
 /// The true labels, if asked for, of the objects.
@@ -453,7 +586,7 @@ pub(crate) fn constraints(
     objects: &Objects,
     terminal: &Terminal,
 ) -> Outcome<Constraints> {
-    let path = stream_at(path);
+    let path = stream_at(path)?;
     Ok(match &objects.ids {
         Some(ids) => terminal.read(path, io::read_constraints_by_id(path, ids)?),
         None => io::read_constraints(path, objects.n)?,
@@ -462,7 +595,7 @@ pub(crate) fn constraints(
 
 /// Known pairs of the objects, batch by batch.
 pub(crate) fn batches(path: &Path, objects: &Objects, terminal: &Terminal) -> Outcome<Vec<Batch>> {
-    let path = stream_at(path);
+    let path = stream_at(path)?;
     Ok(match &objects.ids {
         Some(ids) => terminal.read(path, io::read_batches_by_id(path, ids)?),
         None => io::read_batches(path)?,

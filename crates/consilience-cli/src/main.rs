@@ -106,6 +106,9 @@ fn start_threads(threads: Option<usize>) -> Outcome<()> {
     if let Some(threads) = threads.filter(|threads| !(1..=1024).contains(threads)) {
         return Err(Failure::Bad(format!("--threads {threads}; expected 1..=1024")));
     }
+    // The environment may not ask for what the option may not.
+    let environment = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok());
+    let threads = threads.or(environment.filter(|&asked: &usize| asked > 1024).map(|_| 1024));
     // At once, so that threads which the system does not give are an error like any other.
     rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build_global().map_err(
         |error| {

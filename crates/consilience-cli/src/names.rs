@@ -20,11 +20,8 @@ pub(crate) fn of_clusters(found: &Partition, known: &Labels) -> Outcome<Option<V
     }
     let mut names: Vec<String> = Vec::new();
     for (cluster, best) in best.into_iter().enumerate() {
-        let Some((_, class)) = best else {
-            names.push(format!("cluster {cluster}"));
-            continue;
-        };
-        let class = &known.names[class];
+        let class = &best
+            .map_or_else(|| format!("cluster {cluster}"), |(_, class)| known.names[class].clone());
         let again = (2..).map(|count| format!("{class} {count}"));
         let fresh = std::iter::once(class.clone()).chain(again).find(|name| !names.contains(name));
         names.extend(fresh);

@@ -7,7 +7,7 @@ use ndarray::ArrayView2;
 
 use crate::args::Common;
 use crate::failure::{Failure, Outcome};
-use crate::files::STANDARD;
+use crate::files::{self, STANDARD};
 use crate::summary::Summary;
 use crate::terminal::{self, Terminal};
 
@@ -50,7 +50,11 @@ impl Outputs {
         what: &'static str,
         path: Option<&Path>,
     ) -> Outcome<Self> {
-        self.open(option, what, path, OutputFile::any)
+        self.open(option, what, path, |path| match path.as_os_str() == STANDARD {
+            // Bytes have no format.
+            true => OutputFile::standard_output(Format::Csv),
+            false => OutputFile::any(path),
+        })
     }
 
     fn open<'p>(
@@ -68,6 +72,10 @@ impl Outputs {
             )));
         }
         let file = open(path)?;
+        // A state is read and written.
+        if option != "--state" && path.as_os_str() != STANDARD {
+            files::will_write(option, path);
+        }
         self.0.push(Output { option, what, path: path.to_path_buf(), file });
         Ok(self)
     }
@@ -141,7 +149,6 @@ impl Outputs {
         common: &Common,
         terminal: &Terminal,
     ) -> Outcome<()> {
-        let mut files = Vec::new();
         let streamed = self.0.iter().find(|output| output.path.as_os_str() == STANDARD);
         if let Some(output) = streamed {
             if common.json {
@@ -152,14 +159,23 @@ impl Outputs {
             }
             summary.aside();
         }
+        let (mut streams, mut files) = (Vec::new(), Vec::new());
         for output in self.0 {
             summary.file(output.what, &output.path);
-            files.push(output.file);
+            match output.path.as_os_str() == STANDARD {
+                true => streams.push(output.file),
+                false => files.push(output.file),
+            }
         }
         for file in &mut files {
             file.finish()?;
         }
         terminal::conclude()?;
+        // What cannot be taken back comes when nothing else can fail.
+        for stream in &mut streams {
+            stream.finish()?;
+        }
+        files.extend(streams);
         match summary.print(common, terminal) {
             // Whoever read our standard output has gone, but wanted the files.
             printed @ (Ok(()) | Err(Failure::ClosedPipe)) => {

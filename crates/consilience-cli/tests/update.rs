@@ -217,8 +217,9 @@ fn parameters_of_the_rules() {
     folder.fails(&format!("{update} --param folds=x"), &["folds=x", "a whole number"]);
     folder.fails(&format!("{update} --rule exact --param step=1"), &["exact takes loss"]);
     folder.fails(&format!("{update} --param sample=10"), &["sample", "metric takes"]);
-    let grown = folder
-        .json(&format!("{update} --features x.csv --param grown_members=3 --param grown_folds=3"));
+    let grown = format!("{update} --features x.csv --param grown_members=3 --param grown_folds=3");
+    folder.fails(&grown, &["grown in 3 folds", "judged in 5"]);
+    let grown = folder.json(&format!("{grown} --param folds=3"));
     assert_eq!(grown["grown"], 3);
     folder.ok(&format!("{update} --state s.state"));
     folder.fails("update pool.csv --state s.state --param slack=2", &["--param", "stored state"]);

@@ -202,7 +202,7 @@ impl Ensemble {
         if let Some(u) = soft {
             return Err(Error::invalid(format!(
                 "{method} takes labels, member {u} gives memberships; Ensemble::hardened() (in \
-                 the program --harden) has the most probable clusters"
+                 the program --harden of consensus) has the most probable clusters"
             )));
         }
         if let Some(weights) = self.weights().filter(|_| !accepts.weights) {

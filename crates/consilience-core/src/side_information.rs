@@ -328,9 +328,27 @@ impl SideInformation {
     /// ```
     pub fn links_up_to(&self, limit: usize) -> (Links, Links) {
         let Some(stated) = self.stated() else {
+            // Whole sets are passed over: there may be very many pairs.
+            let within = self.sets.iter().map(|set| Block {
+                pairs: set.len() * (set.len() - 1) / 2,
+                pair: Box::new(move |p| {
+                    let (i, j) = pair_of(p, set.len());
+                    (set[i], set[j])
+                }),
+            });
+            let between = self.sets_apart().map(|(a, b)| {
+                let (a, b) = (&self.sets[a], &self.sets[b]);
+                Block {
+                    pairs: a.len() * b.len(),
+                    pair: Box::new(move |p| {
+                        let (i, j) = (a[p / b.len()], b[p % b.len()]);
+                        (i.min(j), i.max(j))
+                    }),
+                }
+            });
             return (
-                thinned(self.must_links(), self.n_must_links(), limit),
-                thinned(self.cannot_links(), self.n_cannot_links(), limit),
+                blocks_thinned(within, self.n_must_links(), limit),
+                blocks_thinned(between, self.n_cannot_links(), limit),
             );
         };
         let of = |kind: Link| {
@@ -461,6 +479,47 @@ impl SideInformation {
 /// Pairs of objects of one kind.
 type Links = Vec<(usize, usize)>;
 
+/// The pairs of a set, or between two.
+struct Block<'a> {
+    pairs: usize,
+    pair: Box<dyn Fn(usize) -> (usize, usize) + 'a>,
+}
+
+/// The p-th of the pairs (0, 1), (0, 2), ..., (1, 2), ... of n objects.
+fn pair_of(p: usize, n: usize) -> (usize, usize) {
+    // Pairs whose first object is below i.
+    let before = |i: usize| i * (2 * n - i - 1) / 2;
+    let (mut low, mut high) = (0, n - 1);
+    while low + 1 < high {
+        let middle = low.midpoint(high);
+        if before(middle) <= p { low = middle } else { high = middle }
+    }
+    (low, low + 1 + p - before(low))
+}
+
+/// As [`thinned`], of the pairs of all blocks.
+fn blocks_thinned<'a>(
+    blocks: impl Iterator<Item = Block<'a>>,
+    count: usize,
+    limit: usize,
+) -> Links {
+    let wanted = count.min(limit);
+    let at = |k: usize| (k as u128 * count as u128 / wanted as u128) as usize;
+    let mut kept = Vec::with_capacity(wanted);
+    let mut first = 0usize;
+    for block in blocks {
+        let end = first.saturating_add(block.pairs);
+        while kept.len() < wanted && at(kept.len()) < end {
+            kept.push((block.pair)(at(kept.len()) - first));
+        }
+        first = end;
+        if kept.len() == wanted {
+            break;
+        }
+    }
+    kept
+}
+
 fn thinned(links: impl Iterator<Item = (usize, usize)>, count: usize, limit: usize) -> Links {
     if count <= limit {
         return links.collect();
@@ -567,6 +626,14 @@ mod tests {
 
     #[test]
     fn labels_are_classes_that_are_all_apart() {
+        // However many are wanted, the same as by passing over all of them.
+        let labels: Vec<i64> = (0..60).map(|i| (i * i) % 7 % 5 - 1).collect();
+        let side = SideInformation::from_labels(&labels).unwrap();
+        for limit in (0..200).chain([10_000]) {
+            let (must, cannot) = side.links_up_to(limit);
+            assert_eq!(must, thinned(side.must_links(), side.n_must_links(), limit), "{limit}");
+            assert_eq!(cannot, thinned(side.cannot_links(), side.n_cannot_links(), limit));
+        }
         let side = SideInformation::from_labels(&[5, -1, 9, 5, 2, -1]).unwrap();
         assert_eq!(side.labelled_sets(), [vec![0, 3], vec![2], vec![4]]);
         assert!(side.are_classes() && side.are_apart(0, 2) && !side.are_apart(1, 1));

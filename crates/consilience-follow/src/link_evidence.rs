@@ -87,7 +87,8 @@ impl ScoredLinks {
 
     /// Standard error of the difference of two scores over the same links.
     pub(crate) fn error(&self, other: &Self) -> f64 {
-        let n = self.influence.len().max(1) as f64;
+        // Links that nobody could score have no influence, and do not count.
+        let n = self.evidence.links.max(other.evidence.links).max(1) as f64;
         let squares: f64 =
             self.influence.iter().zip(&other.influence).map(|(a, b)| (a - b) * (a - b)).sum();
         squares.sqrt() / n

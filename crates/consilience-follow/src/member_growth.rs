@@ -98,7 +98,7 @@ pub struct MemberGrowth {
     components: usize,
     members: usize,
     clusters: Option<RangeInclusive<usize>>,
-    folds: usize,
+    pub(crate) folds: usize,
     sample: Option<usize>,
     seed: Seed,
 }

@@ -207,6 +207,8 @@ impl Updater {
     ///
     /// # Errors
     /// As [`MemberGrowth::grow`] and [`Updater::add_members`];
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for another
+    /// number of [folds](MemberGrowth::folds) than that of the metric's rule;
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for features of
     /// another number of objects.
     ///
@@ -221,6 +223,16 @@ impl Updater {
     ) -> Result<MetricReport> {
         let (rows, n) = (features.n_objects(), self.ensemble().n_objects());
         ensure!(rows == n, shape("features of {rows} objects; expected {n}, as in the ensemble"));
+        let rule = self.metric.as_ref().map_or(&self.metric_rule, |metric| metric.rule());
+        // Else members would be judged by links that they were made from.
+        ensure!(
+            growth.folds == rule.folds || !rule.cross_validated,
+            invalid(
+                "members grown in {} folds, and judged in {}; expected the same number",
+                growth.folds,
+                rule.folds
+            )
+        );
         let grown = growth
             .grow(features, self.metric_rule.n_clusters(), self.constraints(), observer)?
             .output;

@@ -1,6 +1,8 @@
 use std::ops::Range;
 
-use consilience_core::{Error, LabelInt, Observer, Result, ensure, room, with_labels};
+use consilience_core::{
+    Error, LabelInt, MemoryBudget, Observer, Result, ensure, room, with_labels,
+};
 use consilience_num::sparse::{Csr, multiply_listed, sum_listed};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -257,6 +259,33 @@ impl ClusterIncidence {
     /// How often the member of each cluster counts.
     pub fn cluster_weights(&self) -> Vec<f64> {
         self.member_of_cluster().into_iter().map(|u| self.weights[u]).collect()
+    }
+
+    /// Refuses overlaps of all clusters that may not fit the budget: for methods that compare
+    /// clusters with each other.
+    ///
+    /// ```
+    /// use consilience::graph::ClusterIncidence;
+    /// use consilience::{Ensemble, ErrorKind, MemoryBudget, Microclusters, Partition};
+    ///
+    /// let ensemble = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1, 2])?])?;
+    /// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?)?;
+    /// let refused = incidence.check_overlaps(MemoryBudget::bytes(50)).unwrap_err();
+    /// assert_eq!(refused.kind(), ErrorKind::TooLarge);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge).
+    pub fn check_overlaps(&self, budget: MemoryBudget) -> Result<()> {
+        let c = self.n_clusters();
+        // Clusters share an object where one of them has it in both: at most all pairs.
+        let own = (0..self.n_rows()).map(|i| self.clusters_of(i).len());
+        let shared = own.fold(0usize, |sum, m| sum.saturating_add(m.saturating_mul(m)));
+        let pairs = shared.min(c.saturating_mul(c));
+        // While they are found 16 bytes each, then 12 beside these.
+        budget.check_table("overlaps of clusters", pairs, 1, 28)?;
+        budget.check_table("objects of clusters by members", c, self.n_members(), 8)
     }
 
     /// The clusters of one member.

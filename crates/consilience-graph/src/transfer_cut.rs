@@ -75,6 +75,12 @@ impl TransferCut {
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
+    /// What was set.
+    #[doc(hidden)]
+    pub fn budget(&self) -> MemoryBudget {
+        self.budget
+    }
+
     /// Refuses parameters out of range; `left` is the number of left nodes.
     ///
     /// # Errors

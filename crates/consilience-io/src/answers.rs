@@ -159,6 +159,14 @@ pub fn read_answers_observed(
 
 /// The form whose columns are all there, and where they are.
 fn form(names: &[String]) -> Result<(AnswerForm, [usize; 4])> {
+    for (at, name) in names.iter().enumerate() {
+        if let Some(first) = names[..at].iter().position(|other| other.eq_ignore_ascii_case(name)) {
+            return Err(malformed(format!(
+                "columns {first} and {at} are both called {:?}",
+                crate::fault::excerpt(name)
+            )));
+        }
+    }
     for (form, columns) in FORMS {
         let mut at = [0; 4];
         let found = columns.iter().zip(&mut at).all(|(column, at)| {

@@ -16,7 +16,7 @@ use crate::defects::Defects;
 use crate::fault::{excerpt, malformed, system};
 use crate::features::FeatureTable;
 use crate::ids::{ObjectIds, Texts};
-use crate::label::{category, is_text, label, number, says_nothing};
+use crate::label::{category, is_text, label, mostly_numbers, number, says_nothing};
 use crate::labelled::{Labelled, column_names};
 use crate::records::{Records, separated};
 use crate::roles::{Role, Wanted, numbered_names, unique_text};
@@ -287,9 +287,10 @@ impl Numbers {
         notes: &mut Vec<String>,
     ) -> Result<DataTable> {
         if let Some(at) = self.ids.at.filter(|_| self.ids.maybe)
-            && !self.ids.texts.are_ids()?
+            && (!self.ids.texts.are_ids()? || mostly_numbers(self.ids.texts.iter()))
         {
-            for (row, text) in self.ids.texts.iter().enumerate() {
+            let texts = self.ids.texts.iter().enumerate();
+            for (row, text) in texts.filter(|(_, text)| is_text(text.as_bytes())) {
                 self.defects.text(at, text, || format!("row {row}"));
             }
         }

@@ -339,6 +339,7 @@ impl<'a> Input<'a> {
         let rows = new.reading(|notes| {
             let mut found = new.label_columns(observer, notes)?;
             let ids = found.ids.take().map(Texts::into_ids).transpose()?;
+            notes.extend(found.put_in_order(&columns.names));
             Ok((columns.translate(&found)?, ids))
         })?;
         report.notes.extend(rows.report.notes);
@@ -396,13 +397,27 @@ impl<'a> Input<'a> {
     /// # Errors
     /// As [`Input`], and as [`Memberships::new`].
     pub fn memberships(&self, observer: &dyn Observer) -> Result<Fit<Memberships>> {
+        let Fit { output, report, .. } = self.memberships_and_ids(observer)?;
+        Ok(Fit::new(output.0, report))
+    }
+
+    /// The same with what the objects are called, where the file says it.
+    ///
+    /// # Errors
+    /// As [`Input::memberships`].
+    pub fn memberships_and_ids(
+        &self,
+        observer: &dyn Observer,
+    ) -> Result<Fit<(Memberships, Option<ObjectIds>)>> {
         self.reading(|notes| {
-            let table = self.feature_table(observer, notes)?.into_features()?;
+            let table = self.feature_table(observer, notes)?;
+            let ids = table.ids().cloned();
+            let table = table.into_features()?;
             if table.view().n_features() == 1 {
                 let labels = self.label_columns(observer, &mut Vec::new())?.into_table()?;
-                return Ok(Memberships::from(&labels.partition()?));
+                return Ok((Memberships::from(&labels.partition()?), ids));
             }
-            Memberships::new(table.into_f64()?)
+            Ok((Memberships::new(table.into_f64()?)?, ids))
         })
     }
 

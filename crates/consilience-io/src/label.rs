@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write};
 
-use crate::fault::excerpt;
+use crate::fault::{excerpt, malformed};
 use crate::table::Cell;
 
 /// A label as a file holds it.
@@ -33,6 +33,14 @@ pub(crate) fn says_nothing(text: &str) -> bool {
 
 pub(crate) fn number(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// Whether more than half of some texts say numbers.
+pub(crate) fn mostly_numbers<'a>(texts: impl Iterator<Item = &'a str>) -> bool {
+    let counts = texts.fold((0usize, 0usize), |(all, numbers), text| {
+        (all + 1, numbers + usize::from(number(text.trim().as_bytes()).is_some()))
+    });
+    2 * counts.1 > counts.0
 }
 
 /// Whether a cell holds a name, for those who tell headers from data.
@@ -81,6 +89,29 @@ pub(crate) fn category(text: &[u8]) -> Result<Label<'_>, String> {
         }
         _ if text == b"?" => Ok(Label::None),
         other => other,
+    }
+}
+
+/// What a text says as a label; for programs that read text by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum TextLabel<'a> {
+    /// Unlabelled.
+    None,
+    /// A whole number.
+    Number(u64),
+    /// A name.
+    Name(&'a str),
+}
+
+/// What a text says as a label, as in every file that is read.
+#[doc(hidden)]
+pub fn text_label(text: &str) -> consilience_core::Result<TextLabel<'_>> {
+    match label(text.trim_ascii().as_bytes()) {
+        Ok(Label::None | Label::Word) => Ok(TextLabel::None),
+        Ok(Label::Number(key)) => Ok(TextLabel::Number(key)),
+        Ok(Label::Text(name)) => Ok(TextLabel::Name(name)),
+        Err(what) => Err(malformed(what)),
     }
 }
 

@@ -120,11 +120,15 @@ pub use data_table::DataTable;
 pub use features::FeatureTable;
 pub use ids::ObjectIds;
 pub use input::Input;
+#[doc(hidden)]
+pub use label::{TextLabel, text_label};
 pub use label_table::LabelTable;
 pub use labelled::Labelled;
 pub use location::{Compression, Format, Location};
 pub use lock::FileLock;
 pub use output::{OutputFile, remove_unfinished};
+#[doc(hidden)]
+pub use roles::{are_numbered, places_of_names};
 
 /// Reads an ensemble: one row per object, one column of labels per base clustering.
 ///

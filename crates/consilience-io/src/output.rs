@@ -280,8 +280,11 @@ impl OutputFile {
             Target::Standard => {
                 (&self.file).rewind()?;
                 let mut stream = io::stdout().lock();
-                io::copy(&mut &self.file, &mut stream)?;
-                stream.flush()
+                match io::copy(&mut &self.file, &mut stream).and_then(|_| stream.flush()) {
+                    // Whoever reads it and leaves has what was wanted of it.
+                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                    copied => copied,
+                }
             }
             Target::Stream(place) => {
                 (&self.file).rewind()?;

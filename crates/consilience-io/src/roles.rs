@@ -1,5 +1,7 @@
 //! What the columns of a table are: ids, values, categories, or nothing that is wanted.
 
+use std::collections::HashMap;
+
 use consilience_core::Result;
 
 use crate::fault::{excerpt, listed, malformed};
@@ -160,6 +162,26 @@ impl Wanted {
         }
         Ok(None)
     }
+}
+
+/// Whether columns have no names but their numbers.
+#[doc(hidden)]
+pub fn are_numbered(names: &[String]) -> bool {
+    names.iter().enumerate().all(|(at, name)| *name == at.to_string())
+}
+
+/// Where each of some names is among others, if these are the same names.
+#[doc(hidden)]
+pub fn places_of_names(wanted: &[String], given: &[String]) -> Option<Vec<usize>> {
+    let place: HashMap<&str, usize> =
+        given.iter().enumerate().map(|(at, name)| (name.trim(), at)).collect();
+    let found: Vec<usize> =
+        wanted.iter().map(|name| place.get(name.trim()).copied()).collect::<Option<_>>()?;
+    // No two alike on either side.
+    let mut places = found.clone();
+    places.sort_unstable();
+    places.dedup();
+    (wanted.len() == given.len() && places.len() == wanted.len()).then_some(found)
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use rustc_hash::FxHashMap;
 use crate::allowance::{Allowance, bytes_of, no_room};
 use crate::fault::{excerpt, malformed};
 use crate::ids::Texts;
-use crate::label::Label;
+use crate::label::{Label, mostly_numbers};
 use crate::label_table::LabelTable;
+use crate::roles::{are_numbered, places_of_names};
 
 /// One number of a file.
 pub(crate) trait Cell: Copy + Send + Sync {
@@ -254,9 +255,12 @@ impl LabelColumn {
         self.texts.contains_key(text)
     }
 
-    /// Whether every object has a label of its own, and each of them is text.
+    /// Whether every object has a label of its own, and each of them is text; not where most of it
+    /// says numbers, which makes it a column of numbers with a fault.
     pub(crate) fn is_ids(&self) -> bool {
-        self.texts.len() == self.len() && self.len() > 0
+        self.texts.len() == self.len()
+            && self.len() > 0
+            && !mostly_numbers(self.texts.keys().map(AsRef::as_ref))
     }
 
     /// What the label of each object is called, in the order of the objects; empty for unlabelled.
@@ -452,6 +456,26 @@ impl LabelColumns {
             .collect::<Result<_>>()?;
         let (members, values) = clusterings.into_iter().unzip();
         LabelTable::new(Ensemble::new(members)?, self.names, values, ids)
+    }
+
+    /// Brings the columns into the order in which others have these names, and says so; where they
+    /// are called otherwise it says that.
+    pub(crate) fn put_in_order(&mut self, names: &[String]) -> Option<String> {
+        let unnamed = are_numbered(names) || are_numbered(&self.names);
+        if unnamed || self.names == names || self.names.len() != names.len() {
+            return None;
+        }
+        let Some(order) = places_of_names(names, &self.names) else {
+            return Some(
+                "the columns are called otherwise than those before; they are taken in their order"
+                    .to_owned(),
+            );
+        };
+        let mut columns: Vec<Option<LabelColumn>> =
+            std::mem::take(&mut self.columns).into_iter().map(Some).collect();
+        self.columns = order.into_iter().filter_map(|at| columns[at].take()).collect();
+        self.names = names.to_vec();
+        Some("the columns are in another order; they are taken by name".to_owned())
     }
 
     /// The labels of other objects in the numbers of these columns, -1 for unlabelled.

@@ -41,6 +41,10 @@ const ROWS: usize = 1024;
 const RANK: f64 = 1e-6;
 /// Up to this order a small side is assembled from products of whole chunks.
 const ASSEMBLED: usize = 600;
+/// Numbers of a table of the other side while it is: 64 MiB.
+const ASSEMBLED_NUMBERS: usize = 1 << 23;
+/// Numbers of all parts of a sum over rows together: 256 MiB.
+const PARTS_NUMBERS: usize = 1 << 25;
 
 /// A table that can be multiplied from both sides; the blocks are row-major, `width` numbers per
 /// row.
@@ -148,8 +152,19 @@ fn transposed(
     width: usize,
     each: impl Fn(usize, &mut dyn FnMut(usize, f64, &[f64])) + Sync,
 ) {
-    // As few parts as keep two cores busy: each is a whole d x width table.
-    let chunk = n.div_ceil(8).max(ROWS);
+    // As few parts as keep some cores busy, and fewer of very wide tables: each is d x width.
+    let parts = (PARTS_NUMBERS / out.len().max(1)).clamp(1, 8);
+    let chunk = n.div_ceil(parts).max(ROWS);
+    if chunk >= n {
+        out.fill(0.0);
+        for i in 0..n {
+            each(i, &mut |c, value, u| {
+                let to = &mut out[c * width..(c + 1) * width];
+                to.iter_mut().zip(u).for_each(|(t, u)| *t += value * u);
+            });
+        }
+        return;
+    }
     let part = |rows: std::ops::Range<usize>| {
         let mut part = vec![0.0; out.len()];
         for i in rows {
@@ -217,7 +232,8 @@ pub struct Svd {
 ///
 /// # Complexity
 /// With s = min(n, d): O(n d s) up to s = 600, beyond O(nnz count) per product, some tens of them.
-/// O((n + d) count) memory beside an s x s table in the first case.
+/// O((n + d) count) memory, and 256 MiB at most for sums over sparse rows in parts; in the first
+/// case up to 64 MiB, or 8 numbers for each row of the larger side, beside an s x s table.
 pub fn truncated_svd(rows: &dyn Rows, options: &SvdOptions) -> Svd {
     let (n, d) = rows.dim();
     let tall = n >= d;
@@ -306,13 +322,21 @@ struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// The whole matrix, from products with blocks of unit vectors.
+    /// The whole matrix, from products with blocks of unit vectors: as many at a time as make no
+    /// large tables of the other side.
     fn assemble(&self) -> Option<Array2<f64>> {
         let s = self.dim();
-        let mut unit = Array2::<f64>::zeros((s, s));
-        unit.diag_mut().fill(1.0);
+        let (n, d) = self.rows.dim();
+        let width = (ASSEMBLED_NUMBERS / n.max(d)).clamp(8, s.max(8));
         let mut out = Array2::zeros((s, s));
-        self.apply(unit.view(), out.view_mut());
+        for first in (0..s).step_by(width) {
+            let width = width.min(s - first);
+            let unit = |(i, c): (usize, usize)| f64::from(u8::from(i == first + c));
+            let unit = Array2::from_shape_fn((s, width), unit);
+            let mut part = Array2::zeros((s, width));
+            self.apply(unit.view(), part.view_mut());
+            out.slice_mut(s![.., first..first + width]).assign(&part);
+        }
         out.iter().all(|v| v.is_finite()).then(|| (&out + &out.t()) * 0.5)
     }
 }

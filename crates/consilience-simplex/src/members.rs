@@ -205,10 +205,12 @@ impl WeightUpdater {
 
     /// Takes members, ascending and not all, out of the ensemble alone.
     fn take_members(&mut self, leaving: &[usize]) -> Result<Vec<Partition>> {
-        let mut gone =
-            leaving.iter().rev().map(|&u| self.ensemble.remove(u)).collect::<Result<Vec<_>>>()?;
-        gone.reverse();
-        Ok(gone)
+        // All at once, or none.
+        let stays = |u: &usize| leaving.binary_search(u).is_err();
+        let rest: Vec<usize> = (0..self.ensemble.n_members()).filter(stays).collect();
+        let rest = self.ensemble.select(&rest)?;
+        let before = std::mem::replace(&mut self.ensemble, rest);
+        Ok(leaving.iter().map(|&u| before.members()[u].clone()).collect())
     }
 
     /// Takes members, ascending, out of everything else.

@@ -1,4 +1,6 @@
-use consilience_core::{Constraints, Ensemble, Error, LabelSlice, Link, Pair, Partition, Result};
+use consilience_core::{
+    Accepts, Constraints, Ensemble, Error, LabelSlice, Link, Pair, Partition, Result,
+};
 use rayon::prelude::*;
 
 use crate::alignment::Alignment;
@@ -99,6 +101,7 @@ impl WeightUpdater {
     /// # Errors
     /// As [`WeightUpdater::from_bytes`].
     pub fn read_state(bytes: &mut Reader<'_>, ensemble: Ensemble) -> Result<(Self, usize)> {
+        ensemble.check_accepted("the updater", Accepts::LABELS)?;
         let (ensemble, hashed) = read_members(bytes, ensemble)?;
         let (n, m) = (ensemble.n_objects(), ensemble.n_members());
         let clusters = bytes.size()?;
@@ -191,6 +194,8 @@ fn digest(members: &[Partition], counts: Option<&[u64]>) -> u64 {
         .collect();
     let n = members.first().map_or(0, Partition::n_objects) as u64;
     let of_labels = of_member.into_iter().fold(n, |h, x| mix(h ^ x));
+    // Rows that each stand for one object are rows without counts.
+    let counts = counts.filter(|counts| counts.iter().any(|&count| count != 1));
     counts.unwrap_or_default().iter().fold(of_labels, |h, &count| mix(h ^ count))
 }
 

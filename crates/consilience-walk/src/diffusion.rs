@@ -279,6 +279,7 @@ impl Diffusion {
     ) -> Result<Places> {
         let clusters = self.n_clusters(incidence, observer)?;
         let dimensions = clusters.saturating_mul(self.width);
+        incidence.check_overlaps(self.budget)?;
         let weights = ensemble_driven_cluster_index(incidence, self.entropy_scale, observer)?;
         let mut weights = incidence.weighed(weights)?;
         for (weight, factor) in weights.iter_mut().zip(factors.into_iter().flatten()) {

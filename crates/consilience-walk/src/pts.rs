@@ -162,7 +162,7 @@ impl ProbabilityTrajectories {
     ) -> Result<SimilarityGraph> {
         let n = grouping.n_nodes();
         let walk = Transition::over(elite, &grouping);
-        let what = "probability trajectories (PTGP needs no such table)";
+        let what = "probability trajectories (PTGP needs no such table beyond its dense limit)";
         let products = self.by_products(walk.affinity().nnz(), n, length);
         // Two matrices, or the eigenvectors and all that is made of them.
         self.budget.check_square(what, n, if products { 16 } else { 64 })?;
@@ -218,7 +218,11 @@ impl Similarity for ProbabilityTrajectories {
     ) -> Result<SimilarityGraph> {
         self.parameters.check()?;
         let n = nodes.n_nodes();
-        self.budget.check_square("probability trajectories (PTGP needs no such table)", n, 16)?;
+        self.budget.check_square(
+            "probability trajectories (PTGP needs no such table beyond its dense limit)",
+            n,
+            16,
+        )?;
         let (k, t) = self.parameters.resolve(n);
         let elite = EliteNeighbours::within(nodes, k, self.budget, observer)?;
         self.over(&elite, nodes.grouping().clone(), t, observer)

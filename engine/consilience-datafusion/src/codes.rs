@@ -1,6 +1,7 @@
 //! Labels of one column, numbered as they come.
 
 use consilience::{Error, ErrorKind, Result};
+use consilience_io::{TextLabel, text_label};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringViewArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{
@@ -21,12 +22,15 @@ pub(crate) const UNSEEN: u32 = u32::MAX - 1;
 
 /// The labels of one column: a number for each, by first appearance.
 ///
-/// Negative, null, empty and NaN are no label, as in the files that the library reads.
+/// Negative, null, empty, NaN and NA are no label, and text that says a number is that number, as
+/// in the files that the library reads.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Codes {
     small: Vec<u32>,
     large: FxHashMap<u64, u32>,
     text: FxHashMap<Box<str>, u32>,
+    /// Text that is not the name of its label: numbers, words for none, names within white space.
+    otherwise: FxHashMap<Box<str>, u32>,
     len: u32,
 }
 
@@ -72,7 +76,8 @@ impl Codes {
 
     /// Bytes that the numbering takes, about.
     pub(crate) fn bytes(&self) -> u64 {
-        (4 * self.small.len() + 24 * self.large.len() + 64 * self.text.len()) as u64
+        let texts = self.text.len() + self.otherwise.len();
+        (4 * self.small.len() + 24 * self.large.len() + 64 * texts) as u64
     }
 
     /// The numbers of a column, new labels included.
@@ -102,19 +107,41 @@ impl Codes {
 
     fn grow_text(&mut self, column: &StringViewArray, out: &mut Vec<u32>) -> Result<()> {
         for label in column {
-            out.push(match label.filter(|label| !label.is_empty()) {
+            out.push(match label {
                 None => MISSING,
-                Some(label) => match self.text.get(label) {
-                    Some(&number) => number,
-                    None => {
-                        let number = self.fresh()?;
-                        self.text.insert(label.into(), number);
-                        number
-                    }
+                Some(label) => match self.known(label) {
+                    Some(number) => number,
+                    None => self.read(label)?,
                 },
             });
         }
         Ok(())
+    }
+
+    /// The number of a text that was read before.
+    fn known(&self, text: &str) -> Option<u32> {
+        self.text.get(text).or_else(|| self.otherwise.get(text)).copied()
+    }
+
+    /// The number of a text that was not, which may be a label that is known by another text.
+    #[cold]
+    fn read(&mut self, text: &str) -> Result<u32> {
+        let number = match text_label(text)? {
+            TextLabel::None => MISSING,
+            TextLabel::Number(key) => self.number(key)?,
+            TextLabel::Name(name) => match self.text.get(name) {
+                Some(&number) => number,
+                None => {
+                    let number = self.fresh()?;
+                    self.text.insert(name.into(), number);
+                    number
+                }
+            },
+        };
+        if !self.text.contains_key(text) {
+            self.otherwise.insert(text.into(), number);
+        }
+        Ok(number)
     }
 
     /// The numbers of a column, [`UNSEEN`] for labels that are not known.
@@ -122,9 +149,17 @@ impl Codes {
         match column.data_type() {
             kind if is_text(kind) => {
                 for label in &text(column)? {
-                    each(match label.filter(|label| !label.is_empty()) {
-                        None => MISSING,
-                        Some(label) => self.text.get(label).copied().unwrap_or(UNSEEN),
+                    let Some(label) = label else {
+                        each(MISSING);
+                        continue;
+                    };
+                    each(match self.known(label) {
+                        Some(number) => number,
+                        None => match text_label(label)? {
+                            TextLabel::None => MISSING,
+                            TextLabel::Number(key) => self.look_up(key),
+                            TextLabel::Name(name) => self.text.get(name).copied().unwrap_or(UNSEEN),
+                        },
                     });
                 }
                 Ok(())

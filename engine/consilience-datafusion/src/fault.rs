@@ -135,6 +135,15 @@ pub(crate) fn query(error: DataFusionError) -> Error {
 
 /// Readers are written for sound files: some damage that they do not expect makes them panic.
 pub(crate) fn shielded<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(read))
-        .unwrap_or_else(|_| Err(Error::new(ErrorKind::Format, "damaged Parquet file")))
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
+        Err(match text.contains("within a runtime") {
+            true => Error::invalid(
+                "called within an asynchronous runtime; expected a thread of its own, as \
+                 spawn_blocking gives it",
+            ),
+            false => Error::new(ErrorKind::Format, "damaged Parquet file"),
+        })
+    })
 }

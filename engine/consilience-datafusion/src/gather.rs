@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use consilience::{Result, Seed};
+use consilience::{Error, Result, Seed};
 use datafusion::arrow::array::ArrayRef;
 
 use crate::codes::{Codes, MISSING};
@@ -156,6 +156,13 @@ impl Gathered {
                     if drawn.len() > *size {
                         drawn.pop();
                     }
+                }
+                let (bytes, room) = (self.bytes(), self.room);
+                if bytes > room {
+                    return Err(Error::too_large(format!(
+                        "a sample that takes {bytes} bytes so far, of {room}; expected a smaller \
+                         one"
+                    )));
                 }
             }
         }

@@ -11,7 +11,7 @@ use crate::store::Object;
 use crate::store::publication::{UNFINISHED, unfinished};
 
 /// How files of tables end.
-const ENDING: &str = ".parquet";
+pub(crate) const ENDING: &str = ".parquet";
 
 /// Where a file lies.
 #[derive(Clone, Debug, PartialEq, Eq)]

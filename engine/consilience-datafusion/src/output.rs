@@ -13,7 +13,7 @@ use datafusion::parquet::basic::Compression;
 use datafusion::parquet::file::properties::WriterProperties;
 
 use crate::fault::{arrow, parquet, system, within};
-use crate::location::Location;
+use crate::location::{ENDING, Location};
 use crate::remote::folder::ALIVE;
 use crate::store::publication::{self, Publication};
 use crate::table::{Table, exists, rows_of};
@@ -99,13 +99,23 @@ pub struct Output {
     finished: bool,
 }
 
+/// Whether a column that is written may be called so: `label`, `p0` and `m0` and so on.
+fn is_written(name: &str) -> bool {
+    let numbered = |prefix: char| {
+        let number = name.strip_prefix(prefix);
+        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    name == "label" || numbered('p') || numbered('m')
+}
+
 impl Output {
     /// A place for what is written about a table: a name that ends in `.parquet` for a table of a
     /// single file, the name of a folder, which is new or empty, for all others.
     ///
     /// # Errors
     /// [`ErrorKind::Io`] where nothing can be written there, [`ErrorKind::InvalidParameter`] for a
-    /// folder that holds something, and for a file of the table itself.
+    /// folder that holds something, for a file of the table itself, and for ids that are called as
+    /// columns that are written (`label`, `p0`, `m0` and so on).
     pub fn new(place: impl AsRef<Path>, table: &Table) -> Result<Self> {
         Self::through(place, table, std::env::temp_dir())
     }
@@ -126,6 +136,11 @@ impl Output {
         if is_file && table.n_files() > 1 {
             return wrong("a file for a table of several; expected the name of a folder");
         }
+        if let Some(name) = table.id_name().filter(|name| is_written(name)) {
+            return wrong(&format!(
+                "ids called {name}, as a column that is written; expected another"
+            ));
+        }
         let location = Location::parse(place)?;
         if table.files().iter().any(|file| file.place.is(&location)) {
             return wrong("is a file of the table; expected another one");
@@ -143,12 +158,23 @@ impl Output {
                 (None, temporary(folder_of(place), name)?)
             }
         };
+        // Whatever the files are called that are read: a folder is read by this ending.
+        let name = |file: &Location| match file.name().ends_with(ENDING) {
+            true => file.name().to_owned(),
+            false => format!("{}{ENDING}", file.name()),
+        };
         if let Some(store) = &store {
-            table.files().iter().try_for_each(|file| store.check_name(file.place.name()))?;
+            table.files().iter().try_for_each(|file| store.check_name(&name(&file.place)))?;
         }
-        let name = |file: &Location| PathBuf::from(file.name());
-        let files = table.files().iter().map(|file| (name(&file.place), file.rows)).collect();
-        let output = Output {
+        let files = table.files().iter();
+        let files = files.map(|file| (PathBuf::from(name(&file.place)), file.rows)).collect();
+        // Made before it is ours to clean up: what another run has made stays.
+        let made = match is_file {
+            false => fs::create_dir(&temporary),
+            true => File::create_new(&temporary).map(drop),
+        };
+        made.map_err(system).map_err(within(place.display()))?;
+        Ok(Output {
             place: place.to_path_buf(),
             store,
             _unfinished: Unfinished::new(temporary.clone()),
@@ -157,13 +183,7 @@ impl Output {
             files,
             written: 0,
             finished: false,
-        };
-        let made = match output.folder {
-            true => fs::create_dir(&output.temporary),
-            false => File::create_new(&output.temporary).map(drop),
-        };
-        made.map_err(system).map_err(within(place.display()))?;
-        Ok(output)
+        })
     }
 
     /// Where it is going to be.

@@ -91,6 +91,16 @@ fn labels_of_every_type() {
     let floats: Vec<f64> = plain.iter().map(|l| l.map_or(f64::NAN, |l| l as f64)).collect();
     let negative: Vec<f64> = raw.iter().map(|&l| if l == 0 { -0.0 } else { l as f64 }).collect();
     let large: Vec<Option<u64>> = plain.iter().map(|l| l.map(|l| u64::MAX - l as u64)).collect();
+    // A number in any writing, and the words for none.
+    let digits =
+        |at: usize, l: i64| [l.to_string(), format!(" 0{l}"), format!("{l}.0")][at % 3].clone();
+    let nothing = |at: usize| ["NA", "-1", "NaN", " ", "null"][at % 5].to_owned();
+    let each = || plain.iter().enumerate();
+    let words: Vec<String> =
+        each().map(|(at, l)| l.map_or_else(|| nothing(at), |l| digits(at, l))).collect();
+    let spaces: Vec<String> = each()
+        .map(|(at, l)| l.map_or_else(|| nothing(at), |l| format!("{}c{l} ", " ".repeat(at % 2))))
+        .collect();
     let short: Vec<i16> = raw.iter().map(|&l| l as i16).collect();
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("signed", numbers(&raw)),
@@ -104,6 +114,8 @@ fn labels_of_every_type() {
         ("long", to(DataType::LargeUtf8, &text)),
         ("dictionary", to(dictionary, &text)),
         ("empty", Arc::new(StringArray::from(empty))),
+        ("words", Arc::new(StringArray::from(words))),
+        ("spaces", Arc::new(StringArray::from(spaces))),
     ];
     let pool = folder.path().join("pool");
     write(&pool, &columns, 2, 5);

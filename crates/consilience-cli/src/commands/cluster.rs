@@ -1,11 +1,12 @@
 //! `consilience cluster`: features and a few labels or pairs to one clustering.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use consilience::constrained::UnderMetric;
 use consilience::core::ConstrainedClusterer;
 use consilience::model::{LinkJudgement, LinkedClustering, LinkedFit};
-use consilience::{Clustering, Constraints, Features, Fit, Partition, SideInformation};
+use consilience::{Clustering, Constraints, Features, Fit, Pair, Partition, SideInformation};
 use serde_json::{Value, json};
 
 use crate::args::{Cluster, Count};
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
         .data("labelled", side.labelled_objects().len())
         .data("must_links", side.n_must_links())
         .data("cannot_links", side.n_cannot_links())
-        .line("constraints", side.n_must_links() + side.n_cannot_links())
+        .both("constraints", "constraints", n_known(&side))
         .both("violated", "violated", violated(&side, partition))
         .both("clusters", "clusters", partition.n_clusters())
         .report(&fit.report)
@@ -241,9 +242,37 @@ fn side_information(
     Ok((side, labels))
 }
 
-/// How many of the pairs known beforehand the clustering puts otherwise.
+/// How many pairs are known beforehand: those that were given, or all that labels say.
+fn n_known(side: &SideInformation) -> usize {
+    let all = || side.n_must_links().saturating_add(side.n_cannot_links());
+    side.stated().map_or_else(all, <[Pair]>::len)
+}
+
+/// How many of these the clustering puts otherwise.
 fn violated(side: &SideInformation, partition: &Partition) -> usize {
-    let together = |i, j| partition.label(i).is_some() && partition.label(i) == partition.label(j);
-    let split = side.must_links().filter(|&(i, j)| !together(i, j)).count();
-    split + side.cannot_links().filter(|&(i, j)| together(i, j)).count()
+    if let Some(stated) = side.stated() {
+        let (must, cannot) = super::violated(stated.iter().copied(), partition);
+        return must + cannot;
+    }
+    // By how many objects of each set are in each cluster: there may be very many pairs.
+    let shares: Vec<BTreeMap<usize, usize>> = side
+        .labelled_sets()
+        .iter()
+        .map(|set| {
+            let mut share = BTreeMap::new();
+            for cluster in set.iter().filter_map(|&i| partition.label(i)) {
+                *share.entry(cluster).or_default() += 1;
+            }
+            share
+        })
+        .collect();
+    let pairs = |count: usize| count * count.saturating_sub(1) / 2;
+    let kept: usize = shares.iter().flat_map(BTreeMap::values).map(|&count| pairs(count)).sum();
+    let common = |(a, b): (usize, usize)| -> usize {
+        let (few, many) = if shares[a].len() < shares[b].len() { (a, b) } else { (b, a) };
+        let both =
+            |(cluster, count): (&usize, &usize)| count * shares[many].get(cluster).unwrap_or(&0);
+        shares[few].iter().map(both).sum()
+    };
+    side.n_must_links() - kept + side.sets_apart().map(common).sum::<usize>()
 }

@@ -30,6 +30,20 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
             path.display()
         )));
     }
+    if let (Some(path), true) = (&args.model, table.categories.is_some()) {
+        return Err(Failure::Bad(format!(
+            "--model {}: a model does not hold how categories became features; expected no \
+             --categorical",
+            path.display()
+        )));
+    }
+    if table.is_reduced() && making.scale != "none" {
+        return Err(Failure::Bad(format!(
+            "--param scale={}: features are reduced before members are made, and a scale for each \
+             dimension then would undo that; expected none",
+            making.scale
+        )));
+    }
     let features = table.view();
     let beside = args.labelling.read(&table, terminal)?;
     let read = start.elapsed();

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use consilience::generate::{CategoricalDistance, Generator, Scale};
+use consilience::generate::{CategoricalDistance, Generator, Missing, Scale};
 use consilience::io::{DataTable, FeatureTable, Labelled};
 use consilience::scores::Scores;
-use consilience::{Ensemble, Error, Features, Fit, Observer, Partition, Seed};
+use consilience::{Ensemble, Error, ErrorKind, Features, Fit, Observer, Partition, Seed};
 use ndarray::Axis;
 
 use crate::args::Generate;
@@ -13,7 +13,7 @@ use crate::categories::filled;
 use crate::choices;
 use crate::estimate;
 use crate::failure::{Failure, Outcome};
-use crate::files::{self, Objects, Reduction};
+use crate::files::{self, Objects, Reduced, Reduction};
 use crate::memory;
 use crate::outputs::Outputs;
 use crate::summary::{self, Summary};
@@ -60,9 +60,11 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
         .report(&fit.report)
         .times(read, summary::stages(&fit.report), total);
     if let Some(truth) = &truth {
-        summary
-            .line("", "mean over the members:")
-            .scores(&mean_scores(ensemble, &truth.partition)?);
+        summary.line("", "mean over the members:").scores(&mean_scores(
+            ensemble,
+            &truth.partition,
+            terminal,
+        )?);
     }
     outputs.conclude(summary, &args.common, terminal)
 }
@@ -80,16 +82,17 @@ fn ensemble_of(
             .map(|x| scale(&args.scale)?.scaled(&x).map_err(Failure::from))
             .transpose()?;
         let x = distance.embed(numbers.as_ref().map(Into::into), categories.ensemble())?;
+        let reduced = reduction(args).table((&x).into(), terminal)?;
+        let x = reduced.map_or(x, |reduced| reduced.table);
         // What is scaled is scaled already: another scale would change what categories count.
         return Ok(self::generator(args)?.scale(Scale::None).fit(&x, terminal)?);
     }
-    let reduction = Reduction {
-        dimensions: args.svd,
-        takes_sparse: SPARSE.contains(&&args.method[..]) || args.projection.is_some(),
-        seed: Seed(args.common.seed),
-    };
     let numbers = table.numbers().map(FeatureTable::view);
-    let reduced = numbers.map(|x| reduction.table(x, terminal)).transpose()?.flatten();
+    let reduced = numbers.map(|x| reduced(args, table, x, terminal)).transpose()?.flatten();
+    let own = reduced.is_some().then(|| self::generator(args)).transpose()?;
+    // What is reduced is scaled already.
+    let own = own.map(|generator| generator.scale(Scale::None).missing(Missing::Refuse));
+    let generator = own.as_ref().unwrap_or(generator);
     if let (Some(reduced), None) = (&reduced, table.categories()) {
         announce(args, generator, (&reduced.table).into(), terminal)?;
         return Ok(generator.fit(&reduced.table, terminal)?);
@@ -103,6 +106,50 @@ fn ensemble_of(
             generator.fit(x, terminal)?
         }
     })
+}
+
+fn reduction(args: &Generate) -> Reduction {
+    Reduction {
+        dimensions: args.svd,
+        takes_sparse: SPARSE.contains(&&args.method[..]) || args.projection.is_some(),
+        seed: Seed(args.common.seed),
+    }
+}
+
+/// The numbers in few dimensions, where that is asked for or needed: filled in and scaled before.
+fn reduced(
+    args: &Generate,
+    table: &DataTable,
+    numbers: Features<'_>,
+    terminal: &Terminal,
+) -> Outcome<Option<Reduced>> {
+    let reduction = reduction(args);
+    if !reduction.reduces(numbers) {
+        return Ok(None);
+    }
+    let (way, scale) = (missing(&args.missing, true)?, scale(&args.scale)?);
+    if way == Missing::Member {
+        return Err(Failure::bad(
+            "--missing member: a reduction needs every value; expected mean, median or nearest, or \
+             no --svd",
+        ));
+    }
+    if !numbers.is_sparse() {
+        let filled = filled(table, way)?;
+        let scaled = filled.map(|x| scale.scaled(&x)).transpose()?;
+        return match &scaled {
+            Some(x) => reduction.table(x.into(), terminal),
+            None => Ok(None),
+        };
+    }
+    if scale != Scale::None {
+        return Err(Failure::Bad(format!(
+            "--scale {}: sparse features on a common scale are no longer sparse; expected none, or \
+             features scaled beforehand",
+            args.scale
+        )));
+    }
+    reduction.table(numbers, terminal)
 }
 
 /// Says how long the members will take, where their time grows with the square of the objects or
@@ -166,11 +213,26 @@ fn generator(args: &Generate) -> Outcome<Generator> {
     Ok(generator)
 }
 
-fn mean_scores(ensemble: &Ensemble, truth: &Partition) -> Outcome<Vec<(&'static str, f64)>> {
-    let scores: Vec<Scores> = ensemble
-        .members()
-        .iter()
-        .map(|member| Scores::compare(member, truth))
-        .collect::<consilience::Result<_>>()?;
+/// The mean over the members that label an object of which the truth is known.
+fn mean_scores(
+    ensemble: &Ensemble,
+    truth: &Partition,
+    terminal: &Terminal,
+) -> Outcome<Vec<(&'static str, f64)>> {
+    let mut scores: Vec<Scores> = Vec::new();
+    for member in ensemble.members() {
+        match Scores::compare(member, truth) {
+            Ok(found) => scores.push(found),
+            Err(error) if error.kind() == ErrorKind::Empty => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if scores.is_empty() {
+        return Err(Failure::bad("--truth: no member labels an object with a true label"));
+    }
+    let apart = ensemble.n_members() - scores.len();
+    if apart > 0 {
+        terminal.note(format!("{apart} members label no object with a true label: no scores"));
+    }
     Ok(summary::mean_scores(&scores))
 }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use consilience::generate::Missing;
 use consilience::io::{Labelled, ObjectIds};
 use consilience::scores::Scores;
 use consilience::{Features, Partition, Seed};
@@ -63,7 +62,7 @@ impl Labelling {
             (Some(coding), Some(known)) => {
                 coding.features_like(known, path, &self.drop, terminal)?.like(table)
             }
-            _ => files::features(path, &self.drop, Missing::Refuse, terminal)?.like(table),
+            _ => files::features_like(path, &self.drop, table, terminal),
         };
         let new = self.predict.as_deref().map(features).transpose()?;
         let objects = &table.objects();

@@ -16,12 +16,12 @@ pub(crate) mod report;
 pub(crate) mod score;
 pub(crate) mod update;
 
-use consilience::{Constraints, Link, Pair, Partition};
+use consilience::{Link, Pair, Partition};
 
-/// How many must-links and cannot-links a clustering violates.
-fn violated(constraints: &Constraints, partition: &Partition) -> (usize, usize) {
+/// How many of some must-links and cannot-links a clustering violates.
+fn violated(pairs: impl Iterator<Item = Pair>, partition: &Partition) -> (usize, usize) {
     let together = |i, j| partition.label(i).is_some() && partition.label(i) == partition.label(j);
-    constraints.iter().fold((0, 0), |(must, cannot), Pair { i, j, link }| match link {
+    pairs.fold((0, 0), |(must, cannot), Pair { i, j, link }| match link {
         Link::Must => (must + usize::from(!together(i, j)), cannot),
         Link::Cannot => (must, cannot + usize::from(together(i, j))),
     })

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::args::{Picture, Plot};
 use crate::catalogue;
 use crate::failure::{Failure, Outcome};
-use crate::files;
+use crate::files::{self, STANDARD};
 use crate::memory;
 use crate::outputs::Outputs;
 use crate::summary::Summary;
@@ -22,22 +22,21 @@ use crate::terminal::Terminal;
 
 /// Runs the command.
 pub(crate) fn run(args: &Plot, terminal: &Terminal) -> Outcome<()> {
-    if args.output.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("svg")) {
+    let is_svg = |ending: &std::ffi::OsStr| ending.eq_ignore_ascii_case("svg");
+    if args.output.as_os_str() != STANDARD && !args.output.extension().is_some_and(is_svg) {
         return Err(Failure::Bad(format!(
             "{}: unknown ending; expected .svg",
             args.output.display()
         )));
     }
-    if args.counts.is_some() && matches!(args.what, Picture::Memberships | Picture::ClusterGraph) {
-        return Err(Failure::bad("--counts: expected a picture of an ensemble"));
-    }
+    check_options(args)?;
     let mut outputs = Outputs::new().any("-o", "picture", Some(&args.output))?;
     let start = Instant::now();
     let svg = match args.what {
         Picture::CoAssociation => co_association(args, terminal)?,
         Picture::Dendrogram => dendrogram(args, terminal)?,
         Picture::Memberships => {
-            let soft = files::memberships(&args.input, terminal)?;
+            let (soft, _) = files::memberships(&args.input, terminal)?;
             pictures::memberships(&soft, "Memberships")
         }
         Picture::Cdf => cdf(args, terminal)?,
@@ -49,6 +48,30 @@ pub(crate) fn run(args: &Plot, terminal: &Terminal) -> Outcome<()> {
         .data("picture", args.output.display().to_string())
         .data("seconds", json!({ "total": start.elapsed().as_secs_f64() }));
     outputs.conclude(summary, &args.common, terminal)
+}
+
+/// Refuses options that the picture has no use for.
+fn check_options(args: &Plot) -> Outcome<()> {
+    let (of_ensemble, tree, cdf) = (
+        !matches!(args.what, Picture::Memberships | Picture::ClusterGraph),
+        matches!(args.what, Picture::Dendrogram),
+        matches!(args.what, Picture::Cdf),
+    );
+    let graph = matches!(args.what, Picture::ClusterGraph);
+    for (given, fits, option, what) in [
+        (args.counts.is_some(), of_ensemble, "--counts", "a picture of an ensemble"),
+        (!args.columns.is_empty(), of_ensemble, "--columns", "a picture of an ensemble"),
+        (args.method.is_some(), tree, "--method", "dendrogram"),
+        (!args.params.is_empty(), tree, "--param", "dendrogram"),
+        (args.clusters.is_some(), tree, "--clusters", "dendrogram"),
+        (args.up_to.is_some(), cdf, "--up-to", "cdf"),
+        (args.delta.is_some(), graph, "--delta", "cluster-graph"),
+    ] {
+        if given && !fits {
+            return Err(Failure::Bad(format!("{option}: expected {what}")));
+        }
+    }
+    Ok(())
 }
 
 /// The ensemble, with counts where a file has them.
@@ -79,7 +102,8 @@ fn co_association(args: &Plot, terminal: &Terminal) -> Outcome<String> {
 }
 
 fn dendrogram(args: &Plot, terminal: &Terminal) -> Outcome<String> {
-    let method = catalogue::find(&args.method)?;
+    let name = args.method.as_deref().unwrap_or("eac-al");
+    let method = catalogue::find(name)?;
     let clusters = args.clusters.map_or(Clusters::Auto, Clusters::Fixed);
     let settings = catalogue::settings(method, clusters, &args.params, Seed(args.common.seed))?;
     let hierarchy = method.hierarchy(&settings)?;
@@ -88,7 +112,7 @@ fn dendrogram(args: &Plot, terminal: &Terminal) -> Outcome<String> {
         return Err(nothing_labelled(&args.input));
     }
     let (leaves, tree) = hierarchy.dendrogram(&ensemble, terminal)?;
-    let title = format!("Dendrogram, {}", args.method);
+    let title = format!("Dendrogram, {name}");
     Ok(pictures::dendrogram(&tree, leaves.sizes(), &title))
 }
 
@@ -123,8 +147,8 @@ fn cdf(args: &Plot, terminal: &Terminal) -> Outcome<String> {
 }
 
 fn cluster_graph(args: &Plot, terminal: &Terminal) -> Outcome<String> {
-    let soft = files::memberships(&args.input, terminal)?;
-    let relations = cluster_relations(&soft, args.delta)?;
+    let (soft, _) = files::memberships(&args.input, terminal)?;
+    let relations = cluster_relations(&soft, args.delta.unwrap_or(0.05))?;
     let masses = soft.values().sum_axis(Axis(0));
     let surviving = surviving_clusters(&soft);
     let masses: Vec<f64> = surviving.iter().map(|&c| masses[c]).collect();

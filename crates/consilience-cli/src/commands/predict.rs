@@ -85,6 +85,6 @@ pub(super) fn note(placed: &Placement, terminal: &Terminal) {
 }
 
 fn read(path: &Path) -> Outcome<ConsensusModel> {
-    let bytes = io::read_bytes(path, memory::budget())?;
+    let bytes = io::read_bytes(files::stream_at(path)?, memory::budget())?;
     ConsensusModel::from_bytes(&bytes).map_err(|error| Failure::from(error).within(path.display()))
 }

@@ -11,7 +11,7 @@ use crate::args::{Count, Numbers, Report};
 use crate::catalogue::Request;
 use crate::estimate;
 use crate::failure::{Failure, Outcome};
-use crate::files;
+use crate::files::{self, STANDARD};
 use crate::memory;
 use crate::outputs::Outputs;
 use crate::summary::Summary;
@@ -101,6 +101,9 @@ enum Form {
 
 impl Form {
     fn of(path: &Path) -> Outcome<Self> {
+        if path.as_os_str() == STANDARD {
+            return Ok(Form::Html);
+        }
         let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
         match ending.to_str() {
             Some("html" | "htm") => Ok(Form::Html),

@@ -77,17 +77,8 @@ fn contingency(table: &Contingency, found: &Labels, truth: &Labels, summary: &mu
 /// J, the mean Jensen-Shannon divergence of memberships under the best matching of clusters.
 fn soft(args: &Score, terminal: &Terminal) -> Outcome<Summary> {
     let start = Instant::now();
-    let result = files::memberships(&args.labels, terminal)?;
-    let truth = files::memberships(&args.truth, terminal)?;
-    if result.n_objects() != truth.n_objects() {
-        return Err(Failure::Bad(format!(
-            "{}: {} rows, expected {} as in {}",
-            args.truth.display(),
-            truth.n_objects(),
-            result.n_objects(),
-            args.labels.display()
-        )));
-    }
+    let (result, objects) = files::memberships(&args.labels, terminal)?;
+    let truth = files::memberships_of(&args.truth, &objects, terminal)?;
     let read = start.elapsed();
 
     let start = Instant::now();

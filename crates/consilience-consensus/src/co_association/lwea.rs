@@ -69,6 +69,7 @@ impl LocallyWeighted {
         incidence: &ClusterIncidence,
         observer: &dyn Observer,
     ) -> Result<EvidenceWeights> {
+        incidence.check_overlaps(self.budget)?;
         let clusters = ensemble_driven_cluster_index(incidence, self.entropy_scale, observer)?;
         EvidenceWeights::of_clusters(clusters, incidence)
     }

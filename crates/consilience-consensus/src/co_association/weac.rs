@@ -78,6 +78,7 @@ impl WeightedCoAssociation {
         incidence: &ClusterIncidence,
         observer: &dyn Observer,
     ) -> Result<EvidenceWeights> {
+        incidence.check_overlaps(self.budget)?;
         let agreement = normalized_crowd_agreement(incidence, observer)?;
         let members = agreement.into_iter().map(|c| c.powf(self.exponent)).collect();
         Ok(EvidenceWeights::of_members(members, incidence))

@@ -106,6 +106,7 @@ impl NodeConsensus for Lwgp {
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
         cut_incidence(self.cut, self.clusters, nodes, report, observer, |incidence| {
+            incidence.check_overlaps(self.cut.budget())?;
             incidence.weighed(ensemble_driven_cluster_index(
                 incidence,
                 self.entropy_scale,

@@ -57,6 +57,16 @@ pub(super) struct Information {
     single: (bool, bool),
 }
 
+/// `ln(x / y)`, to the last digits also where the two are nearly equal.
+fn log_ratio(x: u128, y: u128) -> f64 {
+    let ratio = x as f64 / y as f64;
+    if !(0.5..2.0).contains(&ratio) {
+        return ratio.ln();
+    }
+    let apart = x.abs_diff(y) as f64 / y as f64;
+    (if x < y { -apart } else { apart }).ln_1p()
+}
+
 impl Information {
     pub(super) fn new(table: &Contingency) -> Self {
         let n = table.n_objects();
@@ -65,7 +75,7 @@ impl Information {
             let sum: f64 = sums
                 .iter()
                 .filter(|&&s| s > 0)
-                .map(|&s| s as f64 * (n as f64 / s as f64).ln())
+                .map(|&s| s as f64 * log_ratio(n.into(), s.into()))
                 .sum();
             sum * scale
         };
@@ -73,12 +83,12 @@ impl Information {
         let (mut mutual, mut variation) = (0.0, 0.0);
         for (i, j, count) in table.cells() {
             let (a, b) = (table.row_sums()[i], table.column_sums()[j]);
-            // Both products are exact until here, so that independence gives ln(1) = 0 exactly.
-            let wide = |x: u64, y: u64| (u128::from(x) * u128::from(y)) as f64;
-            mutual += count as f64 * (wide(n, count) / wide(a, b)).ln();
+            // Both products are exact, so that independence gives 0 exactly.
+            let wide = |x: u64, y: u64| u128::from(x) * u128::from(y);
+            mutual += count as f64 * log_ratio(wide(n, count), wide(a, b));
             // Every term is >= 0: no cancellation, and 0 exactly for equal partitions.
-            variation +=
-                count as f64 * ((a as f64 / count as f64).ln() + (b as f64 / count as f64).ln());
+            let above = |sum: u64| log_ratio(sum.into(), count.into());
+            variation += count as f64 * (above(a) + above(b));
         }
         Information {
             first,

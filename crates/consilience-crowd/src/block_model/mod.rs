@@ -334,4 +334,4 @@ impl BlockModel {
 }
 
 /// Why fewer clusters may come out than are asked for.
-pub(crate) const FEWER_CLUSTERS: &str = "the answers distinguish no more objects";
+pub(crate) const FEWER_CLUSTERS: &str = "the model finds no more in these answers";

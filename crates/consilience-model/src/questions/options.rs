@@ -114,8 +114,9 @@ impl QuestionerOptions {
         self.memory.check_table("features", n, features.n_features(), 24)?;
         self.memory.check_square("cells", most, 24)?;
         self.memory.check_table("objects and cells", n, most, 8)?;
-        let mut space = Space::new(Scaled::new(features).features().to_f64()?, self.seed);
         let groups = clusters.max(GROUPS.0.min(n / GROUPS.1));
+        self.memory.check_table("objects and groups", n, groups, 16)?;
+        let mut space = Space::new(Scaled::new(features).features().to_f64()?, self.seed);
         space.learn_alone(groups, self.seed, observer)?;
         let cells = Cells::new(space.z.view(), most, self.seed, observer)?;
         let evidence = Evidence::new(Odds { offset: 0.0, slope: SLOPE, lapse: 0.0 });

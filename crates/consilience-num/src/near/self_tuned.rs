@@ -326,15 +326,26 @@ impl Table {
             order.select_nth_unstable_by(count - 1, |a, b| {
                 rough[*a as usize].total_cmp(&rough[*b as usize]).then(a.cmp(b))
             });
+            // The rough distances carry the rounding of large norms: whoever may be among the
+            // nearest is looked at exactly.
+            let own: f64 = row.iter().map(|v| v * v).sum();
+            let unit = (row.len() + 4) as f64 * f64::EPSILON;
+            let off = |j: u32| unit * (own + self.norms[j as usize]);
+            let (nearest, others) = order.split_at(count);
+            let most = |most: f64, &j: &u32| most.max(rough[j as usize] + off(j));
+            let most = nearest.iter().fold(f64::NEG_INFINITY, most);
+            let near = |j: &u32| rough[*j as usize] - off(*j) <= most;
+            let also: Vec<u32> = others.iter().copied().filter(near).collect();
             order.truncate(count);
+            order.extend(also);
         }
-        // The rough distances carry the rounding of large norms.
         let exact = |j: usize| {
             let other = self.x.row(j);
             row.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum::<f64>()
         };
         let mut near: Near = order.iter().map(|&j| (j as usize, exact(j as usize))).collect();
         near.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        near.truncate(count);
         near
     }
 }
@@ -392,6 +403,26 @@ mod tests {
         });
         let degree: Vec<f64> = w.rows().into_iter().map(|r| r.sum()).collect();
         Array2::from_shape_fn((n, n), |(i, j)| w[[i, j]] / (degree[i] * degree[j]).sqrt())
+    }
+
+    /// One row so far away that the distances of all others are lost in the rounding of norms.
+    #[test]
+    fn neighbours_beside_a_row_far_away_are_the_nearest() {
+        for away in [1e3, 1e9, 1e10, 1e11] {
+            let mut stream = Seed(8).stream();
+            let mut x =
+                Array2::from_shape_fn((120, 2), |(i, _)| stream.normal() + 10.0 * (i % 2) as f64);
+            x.row_mut(0).fill(away);
+            let far = |i: usize, j: usize| {
+                x.row(i).iter().zip(x.row(j)).map(|(a, b)| (a - b) * (a - b)).sum::<f64>()
+            };
+            let found = Table::new(x.clone()).nearest(x.view(), 5, true, &()).unwrap();
+            for (i, found) in found.iter().enumerate() {
+                let mut all: Near = (0..120).filter(|&j| j != i).map(|j| (j, far(i, j))).collect();
+                all.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+                assert_eq!(found[..], all[..5], "{away}: {i}");
+            }
+        }
     }
 
     #[test]

@@ -151,14 +151,18 @@ pub(super) fn input(
     let ensemble = report.ensemble;
     let labelled: u64 = nodes.sizes().iter().sum();
     let (n, m) = (ensemble.n_objects(), ensemble.n_members());
-    let known: usize = ensemble.members().iter().map(Partition::n_labelled).sum();
+    let labels = |member: &Partition| -> u64 {
+        let count = |i: usize| ensemble.counts().map_or(1, |counts| counts[i]);
+        (0..n).filter(|&i| member.label(i).is_some()).map(count).sum()
+    };
+    let known: f64 = ensemble.members().iter().map(|member| labels(member) as f64).sum();
     InputFindings {
         objects: ensemble.total_count(),
         rows: n,
         members: m,
         member_clusters: ensemble.n_clusters(),
         microclusters: nodes.n_nodes(),
-        missing: 1.0 - known as f64 / (n as f64 * m as f64),
+        missing: 1.0 - known / (ensemble.total_count() as f64 * m as f64),
         unlabelled: ensemble.total_count() - labelled,
         features: report.features.map(|x| x.n_features()),
         fingerprint: format!("{:016x}", ensemble.fingerprint()),

@@ -67,12 +67,16 @@ pub(super) fn findings(
     sample: &Sample,
 ) -> Result<MembersFindings> {
     let ensemble = report.ensemble;
-    let (n, m) = (ensemble.n_objects(), ensemble.n_members());
+    let m = ensemble.n_members();
+    let counts = |i: usize| ensemble.counts().map_or(1, |counts| counts[i]);
+    let labelled = |member: &Partition| -> u64 {
+        member.iter().enumerate().filter(|(_, l)| l.is_some()).map(|(i, _)| counts(i)).sum()
+    };
     let members = trust.members.iter().zip(ensemble.members()).enumerate();
     let members = members.map(|(u, (of, member))| MemberFindings {
         name: name(&report.member_names, u),
         clusters: member.n_clusters(),
-        labelled: member.n_labelled() as f64 / n as f64,
+        labelled: labelled(member) as f64 / ensemble.total_count() as f64,
         with_result: of.agreement,
         with_others: of.agreement_with_others,
         dissents: trust.dissenters.contains(&u),
@@ -82,15 +86,15 @@ pub(super) fn findings(
     } else {
         (0..MOST_COMPARED).map(|at| at * m / MOST_COMPARED).collect()
     };
-    let (rows, counts) = (sample.rows.members(), sample.rows.counts());
+    let (rows, weights) = (sample.rows.members(), sample.rows.counts());
     let agreement = compared
         .par_iter()
-        .map(|&u| compared.iter().map(|&v| adjusted_rand(&rows[u], &rows[v], counts)).collect())
+        .map(|&u| compared.iter().map(|&v| adjusted_rand(&rows[u], &rows[v], weights)).collect())
         .collect::<Result<_>>()?;
     let coverage = (!ensemble.is_complete()).then(|| CoverageFindings {
         labelled: compared
             .par_iter()
-            .map(|&u| coverage(&ensemble.members()[u], partition))
+            .map(|&u| coverage(&ensemble.members()[u], partition, counts))
             .collect(),
         members: compared.clone(),
     });
@@ -106,13 +110,17 @@ pub(super) fn findings(
 }
 
 /// Share of each cluster that a member labels.
-fn coverage(member: &Partition, partition: &Partition) -> Vec<Option<f64>> {
+fn coverage(
+    member: &Partition,
+    partition: &Partition,
+    count: impl Fn(usize) -> u64,
+) -> Vec<Option<f64>> {
     let k = partition.n_clusters().min(MOST_CLUSTERS);
     let (mut known, mut all) = (vec![0u64; k], vec![0u64; k]);
-    for (label, cluster) in member.iter().zip(partition.iter()) {
+    for (i, (label, cluster)) in member.iter().zip(partition.iter()).enumerate() {
         if let Some(c) = cluster.filter(|&c| c < k) {
-            all[c] += 1;
-            known[c] += u64::from(label.is_some());
+            all[c] += count(i);
+            known[c] += if label.is_some() { count(i) } else { 0 };
         }
     }
     known.iter().zip(&all).map(|(&a, &b)| (b > 0).then(|| a as f64 / b as f64)).collect()

@@ -158,7 +158,7 @@ pub(super) fn tree(
         Err(_) => return Ok(None),
     };
     let k = clusters.fixed().unwrap_or(1).clamp(1, tree.n_leaves());
-    Ok(Some(shortened(tree, leaves.sizes(), (k, sampled, at == 0), candidate)?))
+    Ok(Some(shortened(tree, leaves.sizes(), (k, sampled, at == 0 && !sampled), candidate)?))
 }
 
 /// The last merges of a tree.

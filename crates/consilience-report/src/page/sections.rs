@@ -496,9 +496,12 @@ fn truth(page: &mut Page, f: &Findings) {
         &["score", "value"],
         &rows,
     );
-    if t.classes.len() > MOST_CLASSES || f.clusters.len() < f.answer.clusters {
+    let known: u64 = t.classes.iter().map(|class| class.objects).sum();
+    let told: u64 = t.cells.iter().map(|cell| cell.2).sum();
+    if t.classes.len() > MOST_CLASSES || f.clusters.len() < f.answer.clusters || told < known {
         page.paragraph(&format!(
-            "The truth has {} classes; the table of clusters and classes is left out.",
+            "There are {} clusters and {} classes; their table is left out.",
+            f.answer.clusters,
             t.classes.len()
         ));
         return;

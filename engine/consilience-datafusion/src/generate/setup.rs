@@ -318,7 +318,10 @@ impl MemberSetup {
             }
             _ => 0,
         };
-        let row = (8 * table.positions().len() as u64 * COPIES).saturating_add(links);
+        // The features, and what each member says, twice.
+        let row = (8 * table.positions().len() as u64 * COPIES)
+            .saturating_add(links)
+            .saturating_add(5 * self.members as u64);
         let fit = engine.memory() / 2 / row.max(1);
         let n = table.n_rows();
         let asked = match self.sample {

@@ -37,6 +37,10 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         let (ours, theirs) = (table.n_rows(), truth.n_rows());
         return Err(Failure::bad(format!("--truth: {theirs} rows; expected {ours}")));
     }
+    if let Some(truth) = truth.as_ref().filter(|truth| truth.names().len() != 1) {
+        let columns = truth.names().len();
+        return Err(Failure::bad(format!("--truth: {columns} columns; expected one")));
+    }
     let mut output = super::output(args.output.as_deref(), &table, &args.common)?;
     let mut soft = super::output(args.soft.as_deref(), &table, &args.common)?;
     super::apart(output.as_ref(), soft.as_ref())?;

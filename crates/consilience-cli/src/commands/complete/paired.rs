@@ -59,7 +59,7 @@ impl Completer {
 
 fn describe(constraints: &Constraints, partition: &Partition, summary: &mut Summary) {
     let must = constraints.iter().filter(|p| p.link == Link::Must).count();
-    let (split, joined) = violated(constraints, partition);
+    let (split, joined) = violated(constraints.iter(), partition);
     summary
         .data("must_links", must)
         .data("cannot_links", constraints.len() - must)

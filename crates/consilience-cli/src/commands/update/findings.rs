@@ -18,8 +18,8 @@ pub(super) fn followed(followed: &Followed, summary: &mut Summary) {
     let learner = updater.metric().map(|metric| metric.rule().map_learner());
     let name = match learner.filter(|_| followed.metric) {
         Some(MapLearner::Completion) => "completion",
-        _ if followed.metric => "metric",
-        _ => by_weights.rule().name(),
+        Some(_) => "metric",
+        None => by_weights.rule().name(),
     };
     let all_weights = by_weights.weights();
     let weights: Vec<Value> =

@@ -137,6 +137,11 @@ impl<'a> Plan<'a> {
         }
         if read_out == ReadOut::Metric {
             self.open_metric(&mut updater, resumed, terminal)?;
+        } else if self.rule.is_none() && !self.args.params.is_empty() {
+            return Err(Failure::bad(
+                "--param: labels are not read out by the metric that it is for; expected \
+                 --read-out metric, or --rule with another rule",
+            ));
         }
         seconds.align = start.elapsed().as_secs_f64();
         let batches = self.update(&mut updater, batches, terminal)?;

@@ -26,6 +26,9 @@ use follow::{Followed, Plan};
 
 /// Runs the command.
 pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
+    if args.state.as_ref().is_some_and(|path| path.as_os_str() == files::STANDARD) {
+        return Err(Failure::bad("--state -: a state is read and written; expected a file"));
+    }
     let plan = Plan::parse(args)?;
     let mut outputs = Outputs::new()
         .table("-o", "labels", args.output.as_deref())?
@@ -60,7 +63,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     }
     let mut summary = Summary::new();
     findings::followed(&followed, &mut summary);
-    let (must, cannot) = violated(updater.constraints(), partition);
+    let (must, cannot) = violated(updater.constraints().iter(), partition);
     summary
         .data("violated", json!({ "must": must, "cannot": cannot }))
         .line("violated", must + cannot)
@@ -157,10 +160,15 @@ impl Inputs {
 /// Earlier labels, of all objects or, without ids, of the first of them.
 fn earlier(path: &Path, objects: &Objects, terminal: &Terminal) -> Outcome<Partition> {
     let labels = files::labels_beside(path, terminal)?;
-    if labels.ids.is_none() || objects.ids.is_none() {
-        return Ok(labels.partition);
+    match (&labels.ids, &objects.ids) {
+        (Some(_), Some(_)) => Ok(files::labels_of(path, objects, "labels", terminal)?.partition),
+        (None, None) => Ok(labels.partition),
+        (ids, _) => {
+            let (place, who) = (path.display(), if ids.is_some() { "the objects" } else { "it" });
+            terminal.note(format!("{place}: {who} has no ids: joined row by row"));
+            Ok(labels.partition)
+        }
     }
-    Ok(files::labels_of(path, objects, "labels", terminal)?.partition)
 }
 
 fn features(args: &Update, objects: &Objects, terminal: &Terminal) -> Outcome<Option<Array2<f64>>> {

@@ -25,6 +25,7 @@ pub(super) fn normalized(
     budget: MemoryBudget,
     observer: &dyn Observer,
 ) -> Result<SimilarityGraph> {
+    incidence.check_overlaps(budget)?;
     let entropy = ClusterOverlaps::of(incidence, observer)?.uncertainty();
     let weight = |(c, h): (usize, f64)| {
         let clusters = incidence.clusters_of_member(incidence.member_of(c)).len() as f64;

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 #[cfg(doc)]
 use consilience_core::ErrorKind;
-use consilience_core::{Result, room};
+use consilience_core::{Result, ensure, room};
 use ndarray::{Array2, ArrayView2};
 use pulp::Arch;
 use rayon::prelude::*;
@@ -42,7 +42,7 @@ pub struct Centres {
 impl Centres {
     fn empty(k: usize, d: usize) -> Result<Self> {
         // Whole vectors of eight, where they are not most of the table.
-        let width = if k < 4 { k } else { k.next_multiple_of(4) };
+        let width = if k < 4 { k.max(1) } else { k.next_multiple_of(4) };
         let table = room::zeros(d.saturating_mul(width))?;
         Ok(Centres { k, d, table, width, squares: room::zeros(k)? })
     }
@@ -65,8 +65,13 @@ impl Centres {
     /// Given centres, as long as the rows were before they were scaled.
     ///
     /// # Errors
-    /// As [`of_rows`](Centres::of_rows).
+    /// As [`of_rows`](Centres::of_rows); [`ErrorKind::ShapeMismatch`] for centres of another number
+    /// of columns.
     pub fn given<F: Float>(rows: &ScaledRows<'_, F>, given: ArrayView2<'_, F>) -> Result<Self> {
+        ensure!(
+            given.ncols() == rows.n_columns(),
+            shape("centres of {} columns, rows of {}", given.ncols(), rows.n_columns())
+        );
         let mut centres = Self::empty(given.nrows(), given.ncols())?;
         for ((c, j), v) in given.indexed_iter() {
             centres.table[j * centres.width + c] = v.to_f64() * rows.scale();
@@ -139,7 +144,7 @@ impl Centres {
             y: &mut products,
             width: self.width,
         });
-        let all = products.chunks_exact(self.width).zip(out.chunks_exact_mut(self.k));
+        let all = products.chunks_exact(self.width).zip(out.chunks_exact_mut(self.k.max(1)));
         for (i, (products, out)) in range.zip(all) {
             for ((out, square), product) in out.iter_mut().zip(&self.squares).zip(products) {
                 *out = (rows.square(i) + square - 2.0 * product).max(0.0);

@@ -34,7 +34,9 @@ pub(super) fn plus_plus<F: Float>(
     let mut closest = room::filled(n, f64::INFINITY)?;
     let mut centre = room::zeros(rows.n_columns())?;
     let mut chosen = room::with_capacity(k)?;
-    while let Some(next) = stream.weighted(&mass) {
+    while k > 0
+        && let Some(next) = stream.weighted(&mass)
+    {
         chosen.push(next);
         if chosen.len() == k {
             break;

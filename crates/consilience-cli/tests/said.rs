@@ -1,0 +1,223 @@
+//! What options say is done, or refused: nothing given is dropped without a word, tables that belong
+//! together are joined by their names, and nothing that is read is written over.
+
+mod common;
+
+use common::Folder;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("f.csv", "a,b\n0,100\n1,101\n0,101\n100,0\n101,1\n100,1\n");
+    folder.write("pool.csv", "m0,m1\n0,0\n0,0\n1,0\n1,1\n1,1\n");
+    folder.write("links.csv", "i,j,link\n0,4,cannot\n");
+    folder
+}
+
+fn labels(folder: &Folder, name: &str) -> Vec<String> {
+    let text = String::from_utf8(folder.read(name)).unwrap();
+    text.lines().skip(1).map(str::to_owned).collect()
+}
+
+#[test]
+fn memberships_are_joined_by_ids() {
+    let folder = folder();
+    folder.write("a.csv", "id,c0,c1\nx,1,0\ny,0,1\nz,1,0\n");
+    folder.write("b.csv", "id,c0,c1\ny,0,1\nx,1,0\nz,1,0\n");
+    let score = |files: &str| folder.json(&format!("score --soft {files}"))["scores"].clone();
+    assert_eq!(score("a.csv b.csv")["jensen_shannon"], 0.0);
+    // Those that are there, and a note about the others.
+    folder.write("c.csv", "id,c0,c1\ny,0,1\nw,0.5,0.5\n");
+    let ran = folder.ok("score --soft a.csv c.csv");
+    assert!(ran.stderr.contains("2 objects have no memberships"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 rows of other objects"), "{}", ran.stderr);
+    folder.write("d.csv", "id,c0,c1\nq,0,1\nw,1,0\n");
+    folder.fails("score --soft a.csv d.csv", &["d.csv", "none of its ids"]);
+    folder.write("e.csv", "c0,c1\n0,1\n1,0\n");
+    folder.fails("score --soft a.csv e.csv", &["e.csv", "2 rows", "expected 3"]);
+}
+
+#[test]
+fn columns_of_new_objects_are_taken_by_name() {
+    let folder = folder();
+    folder.write("new.csv", "b,a\n100,0\n0,100\n");
+    let cluster = "cluster f.csv --method kmeans --clusters 2 -o l.csv --predicted p.csv";
+    let ran = folder.ok(&format!("{cluster} --predict new.csv"));
+    assert!(ran.stderr.contains("taken by name"), "{}", ran.stderr);
+    let found = labels(&folder, "l.csv");
+    assert_eq!(labels(&folder, "p.csv"), [found[0].clone(), found[3].clone()]);
+    folder.write("other.csv", "u,v\n0,100\n100,0\n");
+    let ran = folder.ok(&format!("{cluster} --predict other.csv"));
+    assert!(ran.stderr.contains("called otherwise"), "{}", ran.stderr);
+    assert_eq!(labels(&folder, "p.csv"), [found[0].clone(), found[3].clone()]);
+
+    let update = "update pool.csv --clusters 2 --constraints links.csv";
+    folder.write("new.csv", "m0,m1\n1,0\n0,0\n");
+    folder.write("turned.csv", "m1,m0\n0,1\n0,0\n");
+    folder.ok(&format!("{update} --new-objects new.csv -o plain.csv"));
+    let ran = folder.ok(&format!("{update} --new-objects turned.csv -o turned-labels.csv"));
+    assert!(ran.stderr.contains("taken by name"), "{}", ran.stderr);
+    assert_eq!(labels(&folder, "plain.csv"), labels(&folder, "turned-labels.csv"));
+}
+
+#[test]
+fn features_are_filled_and_scaled_before_they_are_reduced() {
+    let folder = folder();
+    // Two clusters in p and q; noise a thousand times as large.
+    let row = |i: i64| format!("{},{},{}\n", i % 2 * 9 + i % 3, i % 2 * 9, i * 7919 % 10_007);
+    let rows: String = (0..80).map(row).collect();
+    folder.write("x.csv", format!("p,q,noise\n{rows}"));
+    let truth: String = (0..80).map(|i| format!("{}\n", i % 2)).collect();
+    folder.write("y.csv", format!("y\n{truth}"));
+    let ari = |options: &str| {
+        let line = format!("generate x.csv --members 3 --clusters 2 --truth y.csv {options}");
+        folder.json(&format!("{line} -o e.csv"))["scores"]["ari"].as_f64().unwrap()
+    };
+    assert!(ari("--scale zscore --svd 1") > 0.99);
+    assert!(ari("--svd 1") < 0.2);
+    folder.write("holes.csv", format!("p,q,noise\n,9,1\n{rows}"));
+    let holes = "generate holes.csv --members 3 --clusters 2 --svd 2";
+    folder.ok(&format!("{holes} --missing mean -o e.csv"));
+    folder.fails(&format!("{holes} --missing member -o m.csv"), &["--missing member", "--svd"]);
+    let consensus = "cluster x.csv --method consensus --clusters 2 --svd 2";
+    folder.fails(&format!("{consensus} --param scale=zscore"), &["scale=zscore", "reduced"]);
+}
+
+#[test]
+fn clusters_of_different_classes_have_different_names() {
+    let folder = Folder::new();
+    let rows: String = (0..12).map(|i| format!("{},{}\n", i / 6 * 50, i % 6)).collect();
+    folder.write("x.csv", &rows);
+    // Whichever cluster has no label would be called as the class is.
+    for class in ["cluster 0", "cluster 1"] {
+        let known = |i: usize| if i < 2 { class } else { "NA" };
+        let text: String = (0..12).map(|i| format!("{}\n", known(i))).collect();
+        folder.write("y.csv", format!("y\n{text}"));
+        folder.ok("cluster x.csv --method kmeans --labels y.csv --clusters 2 -o l.csv");
+        let found = labels(&folder, "l.csv");
+        assert_ne!(found[0], found[11], "{class}");
+    }
+}
+
+#[test]
+fn standard_output_takes_what_is_not_a_table_too() {
+    let folder = folder();
+    let ran = folder.command("plot dendrogram pool.csv -o -").output().unwrap();
+    assert!(ran.status.success() && ran.stdout.starts_with(b"<svg"));
+    let line = "cluster f.csv --method consensus --clusters 2";
+    let ran = folder.command(&format!("{line} --model -")).output().unwrap();
+    assert!(ran.status.success() && ran.stdout.len() > 500);
+    folder.write("model.bin", &ran.stdout);
+    folder.ok("predict model.bin f.csv -o p.csv");
+    folder.ok(&format!("{line} -o l.csv"));
+    assert_eq!(folder.read("p.csv"), folder.read("l.csv"));
+    assert!(!folder.names().contains(&"-".to_owned()));
+    let update = "update pool.csv --clusters 2 --constraints links.csv --state -";
+    folder.fails(update, &["--state -"]);
+}
+
+/// Whoever reads the table may leave: the other files are wanted still.
+#[cfg(unix)]
+#[test]
+fn a_reader_that_leaves_takes_nothing_else_along() {
+    let folder = Folder::new();
+    let rows: String = (0..60_000).map(|i| format!("{},{}\n", i % 3, i % 3)).collect();
+    folder.write("big.csv", format!("a,b\n{rows}"));
+    let line = "consensus big.csv --method least-squares --clusters 3 -o - --soft soft.csv";
+    let mut child = folder.command(line).spawn().unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(labels(&folder, "soft.csv").len(), 60_000);
+}
+
+#[test]
+fn options_without_use_are_refused() {
+    let folder = folder();
+    for (line, needles) in [
+        (
+            "cluster f.csv --method kmeans --clusters 2 --categorical-distance goodall",
+            "categorical",
+        ),
+        ("report pool.csv -o r.html --drop a", "--features"),
+        ("report pool.csv -o r.html --missing mean", "--features"),
+        ("plot cdf pool.csv -o c.svg --method lwea", "--method"),
+        ("plot cdf pool.csv -o c.svg --clusters 3", "--clusters"),
+        ("plot dendrogram pool.csv -o c.svg --up-to 3", "--up-to"),
+        ("plot co-association pool.csv -o c.svg --delta 0.5", "--delta"),
+    ] {
+        folder.fails(line, &[needles]);
+    }
+    let update = "update pool.csv --clusters 2 --constraints links.csv --read-out consensus";
+    folder.fails(&format!("{update} --param dimensions=7"), &["--param"]);
+    folder.write("c.csv", "a,c\n1,red\n2,red\n1,red\n9,blue\n8,blue\n9,blue\n");
+    let consensus = "cluster c.csv --method consensus --clusters 2 --categorical c";
+    folder.fails(&format!("{consensus} --model m.bin"), &["--model", "--categorical"]);
+    folder.ok("update pool.csv --clusters 2 --constraints links.csv --rule exact --state s");
+    let update = "update pool.csv --constraints links.csv --state s --param slack=2";
+    folder.fails(update, &["--param"]);
+}
+
+#[test]
+fn what_is_read_is_not_written_over() {
+    let folder = folder();
+    for line in [
+        "generate f.csv --members 3 -o f.csv",
+        "consensus pool.csv --clusters 2 -o pool.csv",
+        "update pool.csv --clusters 2 --constraints links.csv -o links.csv",
+    ] {
+        let before = (folder.read("f.csv"), folder.read("pool.csv"), folder.read("links.csv"));
+        folder.fails(line, &["it is read", "-o"]);
+        let after = (folder.read("f.csv"), folder.read("pool.csv"), folder.read("links.csv"));
+        assert!(before == after, "{line}");
+    }
+}
+
+#[test]
+fn a_bad_cell_among_numbers_makes_no_ids() {
+    let folder = folder();
+    folder.write("p.csv", "height,weight\nn/a,60\n1.72,70\n1.91,90\n1.65,55\n");
+    folder.fails("generate p.csv -o e.csv --members 1 --clusters 2", &["height", "n/a"]);
+    folder.write("ids.csv", "name,weight\np1,60\np2,70\n7,90\n");
+    folder.ok("generate ids.csv -o e.csv --members 1 --clusters 2");
+}
+
+#[test]
+fn constraints_are_counted_as_they_were_given() {
+    let folder = folder();
+    folder.write("pairs.csv", "i,j,link\n0,1,must\n1,2,must\n2,3,cannot\n3,4,must\n");
+    let line = "cluster f.csv --method kmeans --clusters 2 --constraints pairs.csv";
+    let found = folder.json(line);
+    assert_eq!((&found["constraints"], &found["violated"]), (&4.into(), &0.into()));
+}
+
+#[test]
+fn members_apart_from_the_truth_are_told() {
+    let folder = Folder::new();
+    let rows: String = (0..40).map(|i| format!("{},{}\n", i / 20 * 9, i % 5)).collect();
+    folder.write("x.csv", &rows);
+    let truth: String = (0..40).map(|i| if i == 7 { "1\n" } else { "-1\n" }).collect();
+    folder.write("y.csv", format!("y\n{truth}"));
+    let line = "generate x.csv --object-fraction 0.5 --members 9 --truth y.csv -o e.csv";
+    let ran = folder.ok(line);
+    assert!(ran.stderr.contains("label no object with a true label"), "{}", ran.stderr);
+}
+
+/// Rows that stand for many objects are as so many rows.
+#[test]
+fn reports_count_objects() {
+    let folder = Folder::new();
+    folder.write("e.csv", "0,0\n0,\n1,1\n1,1\n");
+    folder.write("counts.csv", "1\n97\n1\n1\n");
+    folder.ok("report e.csv --counts counts.csv -o r.json");
+    let text = String::from_utf8(folder.read("r.json")).unwrap();
+    let found: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(found["input"]["missing"], 0.485);
+    let member = &found["members"]["members"][1];
+    assert!((member["labelled"].as_f64().unwrap() - 0.03).abs() < 1e-12, "{member}");
+}
+
+#[test]
+fn a_column_of_answers_that_is_there_twice_is_refused() {
+    let folder = Folder::new();
+    folder.write("a.csv", "worker,i,i,j,same\nw,0,5,1,1\nw,2,5,1,0\n");
+    folder.fails("crowd a.csv --clusters 2 -o l.csv", &["columns 1 and 2 are both called \"i\""]);
+}
