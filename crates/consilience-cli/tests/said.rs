@@ -1,5 +1,5 @@
-//! What options say is done, or refused: nothing given is dropped without a word, tables that belong
-//! together are joined by their names, and nothing that is read is written over.
+//! What options say is done, or refused: nothing given is dropped without a word, tables that
+//! belong together are joined by their names, and nothing that is read is written over.
 
 mod common;
 

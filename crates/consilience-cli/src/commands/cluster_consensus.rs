@@ -10,6 +10,7 @@ use crate::args::Cluster;
 use crate::catalogue::Request;
 use crate::choices;
 use crate::failure::{Failure, Outcome};
+use crate::files::Table;
 use crate::memory;
 use crate::summary::{self, Summary};
 use crate::tables::cluster::{CONSENSUS, Making};
@@ -23,27 +24,7 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
 
     let start = Instant::now();
     let table = args.labelling.features(&args.features, false, args.common.seed, terminal)?;
-    if let (Some(path), true) = (&args.model, table.is_reduced()) {
-        return Err(Failure::Bad(format!(
-            "--model {}: a model does not hold how features were reduced; expected no --svd and no \
-             sparse features",
-            path.display()
-        )));
-    }
-    if let (Some(path), true) = (&args.model, table.categories.is_some()) {
-        return Err(Failure::Bad(format!(
-            "--model {}: a model does not hold how categories became features; expected no \
-             --categorical",
-            path.display()
-        )));
-    }
-    if table.is_reduced() && making.scale != "none" {
-        return Err(Failure::Bad(format!(
-            "--param scale={}: features are reduced before members are made, and a scale for each \
-             dimension then would undo that; expected none",
-            making.scale
-        )));
-    }
+    check(args, &table, &making)?;
     let features = table.view();
     let beside = args.labelling.read(&table, terminal)?;
     let read = start.elapsed();
@@ -79,6 +60,32 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
         Ok(placed.labels)
     };
     beside.finish(outputs, model.partition(), assign, summary, &args.common, terminal)
+}
+
+/// Refuses what the features do not go together with.
+fn check(args: &Cluster, table: &Table, making: &Making) -> Outcome<()> {
+    if let (Some(path), true) = (&args.model, table.is_reduced()) {
+        return Err(Failure::Bad(format!(
+            "--model {}: a model does not hold how features were reduced; expected no --svd and no \
+             sparse features",
+            path.display()
+        )));
+    }
+    if let (Some(path), true) = (&args.model, table.categories.is_some()) {
+        return Err(Failure::Bad(format!(
+            "--model {}: a model does not hold how categories became features; expected no \
+             --categorical",
+            path.display()
+        )));
+    }
+    if table.is_reduced() && making.scale != "none" {
+        return Err(Failure::Bad(format!(
+            "--param scale={}: features are reduced before members are made, and a scale for each \
+             dimension then would undo that; expected none",
+            making.scale
+        )));
+    }
+    Ok(())
 }
 
 /// Takes the options apart, and refuses at once what can be.
