@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use crate::Line;
 use crate::heap::IndexedHeap;
 use crate::kernel;
+use crate::newton::Inside;
 use crate::point::{Point, Problem, Row, inner, steepest};
 
 /// Steps of the search along a line; each at least halves the interval every second time.
@@ -322,9 +323,8 @@ impl<const K: usize> Nodes<K> {
 /// The step from one cluster to another that minimizes the objective of object i, at most what it
 /// has of the first; `row` holds its pairs with their predictions.
 ///
-/// Pairs inside a microcluster are not convex along the line. They enter with `v = y'y` replaced by
-/// its tangent, which bounds them from above and touches at step 0, so that the objective still
-/// never rises.
+/// Pairs inside a microcluster are not convex along the line: what stands in their place bounds
+/// them from above and touches at step 0, so that the objective still never rises ([`Inside`]).
 fn along(
     problem: &Problem<'_>,
     i: usize,
@@ -335,11 +335,16 @@ fn along(
     let room = y[from];
     let inside = problem.evidence.inside(i);
     let norm = inner(y, y);
+    let observed = problem.evidence.within(i);
+    if inside > 0.0 && observed < 1.0 {
+        let own = Inside { weight: inside, observed, norm };
+        return search(problem, row, room, Some((own, y[to] - y[from])));
+    }
     let tangent = 2.0 * (y[to] - y[from]);
     let pairs = row.observed.len();
     if inside > 0.0 {
         // One more term: half of `inside` pairs, whose v has the tangent for its slope.
-        row.observed.push(problem.evidence.within(i));
+        row.observed.push(observed);
         row.current.push(norm);
         row.slopes.push(tangent);
         row.weights.push(0.5 * inside);
@@ -355,7 +360,7 @@ fn along(
     };
     let step = match problem.divergence.exact_step(&line) {
         Some(step) => step.min(room),
-        None => search(problem, row, room),
+        None => search(problem, row, room, None),
     };
     for buffer in [
         &mut row.observed,
@@ -373,8 +378,9 @@ fn along(
 
 /// A zero of the derivative rho in `0..=room`, or `room` where it is still negative there: Newton
 /// steps, bisection where they leave the interval or hardly narrow it. Ends on the side where rho
-/// is not positive.
-fn search(problem: &Problem<'_>, row: &mut Row, room: f64) -> f64 {
+/// is not positive. `own` are pairs inside of the microcluster, and d'y, where these are no tangent
+/// alone.
+fn search(problem: &Problem<'_>, row: &mut Row, room: f64, own: Option<(Inside, f64)>) -> f64 {
     let mut derivatives = |step: f64, second: bool| {
         kernel::shift(&row.current, step, &row.slopes, &mut row.moved);
         if second {
@@ -388,9 +394,16 @@ fn search(problem: &Problem<'_>, row: &mut Row, room: f64) -> f64 {
         } else {
             problem.divergence.derivatives(&row.observed, &row.moved, &mut row.first);
         }
-        let rho = kernel::triple(&row.first, &row.slopes, &row.weights);
-        let bend =
+        let mut rho = kernel::triple(&row.first, &row.slopes, &row.weights);
+        let mut bend =
             if second { kernel::triple(&row.second, &row.slopes, &row.weights) } else { 0.0 };
+        if let Some((inside, along)) = own {
+            // From one cluster to another: d'd is 2.
+            rho += inside.slope(problem.divergence, step, along, 2.0);
+            if second {
+                bend += inside.bend(problem.divergence, step, along, 2.0);
+            }
+        }
         (rho, bend)
     };
     let (start, bend) = derivatives(0.0, true);

@@ -11,6 +11,7 @@ use std::sync::Mutex;
 use consilience_core::{Observer, Result, Stop};
 use rayon::prelude::*;
 
+use crate::divergence::Divergence;
 use crate::kernel;
 use crate::point::{Point, Problem, Row, inner, steepest};
 use crate::quadratic::minimize;
@@ -211,7 +212,8 @@ impl Newton<'_> {
         direction.clear();
         direction.extend(out.iter().zip(y).map(|(z, y)| z - y));
         row.direct(point, direction);
-        let Some((step, change)) = self.descend(row, inside, inner(direction, y), bounded) else {
+        let along = (inner(direction, y), inner(direction, direction));
+        let Some((step, change)) = self.descend(row, inside, along, bounded) else {
             return stay;
         };
         if step < 1.0 {
@@ -235,11 +237,15 @@ impl Newton<'_> {
         hessian.clear();
         hessian.resize(f * f, 0.0);
         kernel::gram(row.panel(point), &row.second, clusters, hessian, self.stop);
-        // The pairs inside a microcluster are not convex in y; with v = y'y replaced by its tangent
-        // they are, and never smaller.
+        // The pairs inside a microcluster are not convex in y: see `Inside`.
         if inside.weight > 0.0 {
-            let curvature = self.problem.divergence.curvature(inside.observed, inside.norm);
+            let divergence = self.problem.divergence;
+            let curvature = divergence.curvature(inside.observed, inside.norm);
             let bend = 2.0 * inside.weight * curvature;
+            if inside.norm > inside.observed {
+                let rise = divergence.derivative(inside.observed, inside.norm.min(1.0)).max(0.0);
+                (0..f).for_each(|a| hessian[a * f + a] += inside.weight * rise);
+            }
             for (a, &ca) in clusters.iter().enumerate() {
                 for (b, &cb) in clusters.iter().enumerate() {
                     hessian[a * f + b] += bend * y[ca] * y[cb];
@@ -259,7 +265,7 @@ impl Newton<'_> {
         &self,
         row: &mut Row,
         inside: Inside,
-        along: f64,
+        (along, square): (f64, f64),
         bounded: bool,
     ) -> Option<(f64, f64)> {
         let divergence = self.problem.divergence;
@@ -268,13 +274,7 @@ impl Newton<'_> {
             divergence.derivatives(&row.observed, &row.moved, &mut row.first);
             let mut sum = kernel::triple(&row.first, &row.slopes, &row.weights);
             if inside.weight > 0.0 {
-                let v = inside.norm + 2.0 * step * along;
-                let d = if v > 0.0 {
-                    divergence.derivative(inside.observed, v.min(1.0))
-                } else {
-                    f64::NEG_INFINITY
-                };
-                sum += inside.weight * d * along;
+                sum += inside.slope(divergence, step, along, square);
             }
             sum
         };
@@ -295,12 +295,67 @@ impl Newton<'_> {
     }
 }
 
-/// The pairs inside a microcluster: their weight, their frequency, and y'y.
+/// The pairs inside a microcluster: their weight, their frequency u, and y'y.
+///
+/// Their part of the objective is not convex in y. In its place stands what is, never less, and the
+/// same where the step begins: `d(u, min(t, u)) + d(u, max(v, u))`, with v = y'y and t its tangent,
+/// which lies below. The first falls in t, which is linear; the second rises in v, which is convex.
+/// Labels have u = 1: then the tangent is all there is.
 #[derive(Clone, Copy)]
-struct Inside {
-    weight: f64,
-    observed: f64,
-    norm: f64,
+pub(crate) struct Inside {
+    pub(crate) weight: f64,
+    pub(crate) observed: f64,
+    pub(crate) norm: f64,
+}
+
+impl Inside {
+    /// Half of the derivative after a step, for a direction d with these d'y and d'd.
+    pub(crate) fn slope(
+        &self,
+        divergence: &dyn Divergence,
+        step: f64,
+        along: f64,
+        square: f64,
+    ) -> f64 {
+        let u = self.observed;
+        let tangent = self.norm + 2.0 * step * along;
+        let mut slope = 0.0;
+        if tangent < u || u >= 1.0 {
+            let falls = match tangent > 0.0 {
+                true => divergence.derivative(u, tangent.min(1.0)),
+                false => f64::NEG_INFINITY,
+            };
+            slope += self.weight * falls * along;
+        }
+        let v = tangent + step * step * square;
+        if u < 1.0 && v > u {
+            slope += self.weight * divergence.derivative(u, v.min(1.0)) * (along + step * square);
+        }
+        slope
+    }
+
+    /// Half of the second derivative after a step.
+    pub(crate) fn bend(
+        &self,
+        divergence: &dyn Divergence,
+        step: f64,
+        along: f64,
+        square: f64,
+    ) -> f64 {
+        let u = self.observed;
+        let tangent = self.norm + 2.0 * step * along;
+        let mut bend = 0.0;
+        if tangent < u || u >= 1.0 {
+            bend += 2.0 * divergence.curvature(u, tangent.clamp(0.0, 1.0)) * along * along;
+        }
+        let v = tangent + step * step * square;
+        if u < 1.0 && v > u {
+            let (v, rise) = (v.min(1.0), along + step * square);
+            bend += 2.0 * divergence.curvature(u, v) * rise * rise;
+            bend += divergence.derivative(u, v) * square;
+        }
+        self.weight * bend
+    }
 }
 
 /// Keeps rounding from adding up over many steps.

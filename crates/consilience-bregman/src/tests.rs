@@ -101,6 +101,53 @@ fn all_pairs_and_listed_pairs_are_the_same_evidence() {
     }
 }
 
+/// Rows with memberships that stand for several objects each end about where the objects do one by
+/// one; a tangent where it does not bound took them to infinity.
+#[test]
+fn soft_members_of_rows_that_stand_for_many() {
+    for seed in 0..6 {
+        let mut s = Seed(seed).stream();
+        let n = 24;
+        let members = (0..4).map(|_| {
+            let blur = 0.2 + 0.6 * s.uniform();
+            let mut values = Array2::from_shape_fn((n, 3), |_| blur / 3.0 * (0.5 + s.uniform()));
+            for (i, mut row) in values.rows_mut().into_iter().enumerate() {
+                row[i % 3] += 1.0 - blur;
+                let sum = row.sum();
+                row /= sum;
+            }
+            SparseMemberships::from_array(values.view()).unwrap().into()
+        });
+        let rows = Ensemble::mixed(members.collect::<Vec<_>>()).unwrap();
+        let counts: Vec<u64> = (0..n).map(|i| 1 + (i as u64 * 5 + seed) % 4).collect();
+        let of: Vec<usize> =
+            (0..n).flat_map(|i| std::iter::repeat_n(i, counts[i] as usize)).collect();
+        let objects = rows.select_objects(&of).unwrap();
+        let counted = rows.with_counts(counts).unwrap();
+        for solver in [Solver::Newton, Solver::LineSearch] {
+            let method = |collapse| {
+                let method = Pcc::new(3).solver(solver).pairs(Pairs::All).collapse(collapse);
+                method.seed(Seed(seed)).max_iterations(50_000)
+            };
+            for l2 in [false, true] {
+                let fit = |ensemble: &Ensemble, collapse| {
+                    let method = method(collapse);
+                    let found = match l2 {
+                        true => method.divergence(SquaredEuclidean).fit(ensemble, &()),
+                        false => method.fit(ensemble, &()),
+                    };
+                    let report = found.unwrap().report;
+                    assert_eq!(report.status, Status::Solved, "{solver:?} {l2} {seed}");
+                    report.objective.unwrap()
+                };
+                let (many, each) = (fit(&counted, true), fit(&objects, false));
+                // Not convex: where it ends may differ, but not by much.
+                assert!((many / each - 1.0).abs() < 0.1, "{solver:?} {l2} {seed}: {many} {each}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_same_sizes_change_nothing_and_the_diagonal_is_no_pair() {
     let soft = |rows: Array2<f64>| SparseMemberships::from_array(rows.view()).unwrap();

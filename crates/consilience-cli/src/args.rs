@@ -80,7 +80,7 @@ pub(crate) struct Common {
     pub(crate) memory: Option<String>,
     /// The column that holds the ids of the objects, by name or number; they go to every output
     /// and join truth, constraints and other tables [default: a first column that is called id or
-    /// holds another text in every row]
+    /// holds another text in every row, most of them no numbers]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) id: Option<String>,
     /// Print one JSON object and nothing else

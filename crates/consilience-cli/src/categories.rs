@@ -21,6 +21,8 @@ pub(crate) struct Coding<'a> {
 /// How the categories of a table became features.
 pub(crate) struct Categories {
     embedding: CategoryEmbedding,
+    /// What the columns of numbers and of categories are called.
+    columns: [Vec<String>; 2],
     /// For each column the number of each category.
     numbers: Vec<HashMap<String, usize>>,
 }
@@ -48,7 +50,8 @@ impl Coding<'_> {
             names.extend(categories.iter().map(|category| format!("{column}={category}")));
             numbers.push(categories.into_iter().enumerate().map(|(k, v)| (v, k)).collect());
         }
-        let categories = Some(Categories { embedding, numbers });
+        let columns = [table.number_names().to_vec(), labels.column_names().to_vec()];
+        let categories = Some(Categories { embedding, columns, numbers });
         Ok(Table::coded(FeatureTable::F64(x), names, table.ids().cloned(), categories))
     }
 
@@ -61,9 +64,20 @@ impl Coding<'_> {
         drop: &[String],
         terminal: &Terminal,
     ) -> Outcome<Table> {
-        let table = files::data_table(path, self.columns, drop, false, terminal)?;
+        let table = files::new_data_table(path, self.columns, drop, terminal)?;
         let Some(labels) = table.categories() else { return Err(none(path)) };
-        let (rows, unknown) = like.rows(labels);
+        let [numbers, categories] = &like.columns;
+        let order =
+            |theirs: &[String], ours: &[String]| files::order_of(theirs, ours, path, terminal);
+        let labels = match order(categories, labels.column_names()) {
+            Some(_) => labels.select(categories)?,
+            None => labels.clone(),
+        };
+        let (rows, unknown) = like.rows(&labels);
+        let x = table.numbers().map(|x| match order(numbers, table.number_names()) {
+            Some(order) => files::in_order(x, &order),
+            None => x.clone(),
+        });
         if unknown > 0 {
             terminal.note(format!(
                 "{}: {unknown} categories that no object had at the fit count as missing",
@@ -72,7 +86,7 @@ impl Coding<'_> {
         }
         let x = like
             .embedding
-            .embed_new(table.numbers().map(FeatureTable::view), &rows)
+            .embed_new(x.as_ref().map(FeatureTable::view), &rows)
             .map_err(|e| Failure::from(e).within(path.display()))?;
         let names = (0..x.ncols()).map(|c| c.to_string()).collect();
         Ok(Table::coded(FeatureTable::F64(x), names, table.ids().cloned(), None))

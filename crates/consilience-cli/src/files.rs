@@ -135,27 +135,10 @@ impl Table {
     /// The same with its columns in the order in which others have them, by name; where they are
     /// called otherwise, as they are, which a note says.
     fn in_the_order_of(mut self, other: &Table, path: &Path, terminal: &Terminal) -> Self {
-        let (ours, theirs) = (&self.columns, &other.columns);
-        let unnamed = io::are_numbered(ours) || io::are_numbered(theirs);
-        if unnamed || ours == theirs || ours.len() != theirs.len() {
-            return self;
+        if let Some(order) = order_of(&other.columns, &self.columns, path, terminal) {
+            self.table = in_order(&self.table, &order);
+            (self.names, self.columns) = (other.columns.clone(), other.columns.clone());
         }
-        let place = path.display();
-        let Some(order) = io::places_of_names(theirs, ours) else {
-            terminal.note(format!(
-                "{place}: its columns are called otherwise than those before; they are taken in \
-                 their order"
-            ));
-            return self;
-        };
-        terminal.note(format!("{place}: its columns are in another order; they are taken by name"));
-        self.table = match &self.table {
-            FeatureTable::F32(x) => FeatureTable::F32(x.select(Axis(1), &order)),
-            FeatureTable::F64(x) => FeatureTable::F64(x.select(Axis(1), &order)),
-            // Sparse features have no names.
-            _ => return self,
-        };
-        (self.names, self.columns) = (theirs.clone(), theirs.clone());
         self
     }
 
@@ -297,13 +280,56 @@ pub(crate) fn features_like(
     other: &Table,
     terminal: &Terminal,
 ) -> Outcome<Table> {
-    let table = data_table(path, &[], drop, false, terminal).map_err(|failure| match failure {
+    let table = new_data_table(path, &[], drop, terminal)?;
+    let table = Table::of(table).map_err(|failure| failure.within(path.display()))?;
+    table.in_the_order_of(other, path, terminal).like(other)
+}
+
+/// Features of new objects as people have them.
+pub(crate) fn new_data_table(
+    path: &Path,
+    categorical: &[String],
+    drop: &[String],
+    terminal: &Terminal,
+) -> Outcome<DataTable> {
+    data_table(path, categorical, drop, false, terminal).map_err(|failure| match failure {
         // Holes of new objects are not filled: there is nothing to fill them from.
         Failure::Bad(said) => Failure::Bad(said.replace(FILLED, "numbers alone in new objects")),
         other => other,
-    })?;
-    let table = Table::of(table).map_err(|failure| failure.within(path.display()))?;
-    table.in_the_order_of(other, path, terminal).like(other)
+    })
+}
+
+/// Where the columns of `theirs` are among `ours`, if they are there in another order, which a note
+/// says; so it does where they are called otherwise, and are taken in their order.
+pub(crate) fn order_of(
+    theirs: &[String],
+    ours: &[String],
+    path: &Path,
+    terminal: &Terminal,
+) -> Option<Vec<usize>> {
+    let unnamed = io::are_numbered(ours) || io::are_numbered(theirs);
+    if unnamed || ours == theirs || ours.len() != theirs.len() {
+        return None;
+    }
+    let place = path.display();
+    let order = io::places_of_names(theirs, ours);
+    terminal.note(match order {
+        Some(_) => format!("{place}: its columns are in another order; they are taken by name"),
+        None => format!(
+            "{place}: its columns are called otherwise than those before; they are taken in their \
+             order"
+        ),
+    });
+    order
+}
+
+/// The columns in that order. Sparse features have no names, and stay.
+pub(crate) fn in_order(table: &FeatureTable, order: &[usize]) -> FeatureTable {
+    match table {
+        FeatureTable::F32(x) => FeatureTable::F32(x.select(Axis(1), order)),
+        FeatureTable::F64(x) => FeatureTable::F64(x.select(Axis(1), order)),
+        other => other.clone(),
+    }
 }
 
 /// How the holes of features are filled.
@@ -479,6 +505,13 @@ impl Labels {
 /// One column of labels: those that a command is about.
 pub(crate) fn labels(path: &Path, terminal: &Terminal) -> Outcome<Labels> {
     Labels::of(&terminal.read(path, input(path)?.label_table(terminal)?), path)
+}
+
+/// Says that a file is read before it is replaced, as earlier labels are.
+pub(crate) fn may_replace(path: &Path) {
+    let place = place_of(path).canonicalize().ok();
+    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    written.retain(|(_, output)| Some(output) != place.as_ref());
 }
 
 /// One column of labels beside a table.

@@ -50,6 +50,14 @@ fn columns_of_new_objects_are_taken_by_name() {
     assert!(ran.stderr.contains("called otherwise"), "{}", ran.stderr);
     assert_eq!(labels(&folder, "p.csv"), [found[0].clone(), found[3].clone()]);
 
+    folder.write("c.csv", "a,b,c\n0,100,red\n1,101,red\n100,0,blue\n101,1,blue\n");
+    let coded = "cluster c.csv --method kmeans --clusters 2 --categorical c -o l.csv";
+    folder.write("new.csv", "c,b,a\nblue,0,100\nred,100,0\n");
+    let ran = folder.ok(&format!("{coded} --predict new.csv --predicted p.csv"));
+    assert!(ran.stderr.contains("taken by name"), "{}", ran.stderr);
+    let found = labels(&folder, "l.csv");
+    assert_eq!(labels(&folder, "p.csv"), [found[2].clone(), found[0].clone()]);
+
     let update = "update pool.csv --clusters 2 --constraints links.csv";
     folder.write("new.csv", "m0,m1\n1,0\n0,0\n");
     folder.write("turned.csv", "m1,m0\n0,1\n0,0\n");
@@ -169,6 +177,10 @@ fn what_is_read_is_not_written_over() {
         let after = (folder.read("f.csv"), folder.read("pool.csv"), folder.read("links.csv"));
         assert!(before == after, "{line}");
     }
+    // But for earlier labels, which are what is written again.
+    let update = "update pool.csv --clusters 2 --constraints links.csv";
+    folder.ok(&format!("{update} -o l.csv"));
+    folder.ok(&format!("{update} -o l.csv --since l.csv"));
 }
 
 #[test]
@@ -220,4 +232,7 @@ fn a_column_of_answers_that_is_there_twice_is_refused() {
     let folder = Folder::new();
     folder.write("a.csv", "worker,i,i,j,same\nw,0,5,1,1\nw,2,5,1,0\n");
     folder.fails("crowd a.csv --clusters 2 -o l.csv", &["columns 1 and 2 are both called \"i\""]);
+    // Those that are not read may be called as they like.
+    folder.write("b.csv", "worker,i,j,same,,\nw,0,1,1,,\nw,0,2,0,,\nv,1,2,0,,\n");
+    folder.ok("crowd b.csv --clusters 2 -o l.csv");
 }

@@ -219,6 +219,7 @@ fn parameters_of_the_rules() {
     folder.fails(&format!("{update} --param sample=10"), &["sample", "metric takes"]);
     let grown = format!("{update} --features x.csv --param grown_members=3 --param grown_folds=3");
     folder.fails(&grown, &["grown in 3 folds", "judged in 5"]);
+    folder.ok(&format!("{update} --features x.csv --param grown_members=3 --param folds=3"));
     let grown = folder.json(&format!("{grown} --param folds=3"));
     assert_eq!(grown["grown"], 3);
     folder.ok(&format!("{update} --state s.state"));

@@ -157,8 +157,11 @@ impl ConsensusEmbedding {
             None => vec![1.0; member.len()],
         };
         // Entropies of many members may leave nothing of a cluster's weight.
-        let weights: Vec<f64> =
-            member.iter().zip(&own).map(|(&u, w)| self.weights[used[u]] * w.max(1e-100)).collect();
+        let weights: Vec<f64> = member
+            .iter()
+            .zip(&own)
+            .map(|(&u, w)| (self.weights[used[u]] * w).max(1e-100))
+            .collect();
         let spectrum = IncidenceSpectrum::of(&incidence, &weights, options.dimensions, observer)?;
         let q = spectrum.values.iter().take_while(|v| **v > RANK).count();
         self.values = spectrum.values[..q].to_vec();

@@ -151,6 +151,11 @@ impl MetricRule {
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
+    /// Folds of the links that are judged by.
+    pub fn n_folds(&self) -> usize {
+        self.folds
+    }
+
     /// Number of clusters, k.
     pub fn n_clusters(&self) -> usize {
         self.clusters

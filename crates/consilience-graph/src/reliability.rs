@@ -45,7 +45,7 @@ const LEAST: f64 = 1e-80;
 /// # References
 /// Huang, Wang, Lai 2018, "Locally Weighted Ensemble Clustering", Definitions 2 to 4 (the scale
 /// is their theta). Missing
-/// labels are ours; values below 1e-100 are raised to it, so that products of them do not vanish.
+/// labels are ours; values below 1e-80 are raised to it, so that products of them do not vanish.
 #[doc(alias = "ECI")]
 pub fn ensemble_driven_cluster_index(
     incidence: &ClusterIncidence,

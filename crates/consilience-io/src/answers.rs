@@ -159,14 +159,6 @@ pub fn read_answers_observed(
 
 /// The form whose columns are all there, and where they are.
 fn form(names: &[String]) -> Result<(AnswerForm, [usize; 4])> {
-    for (at, name) in names.iter().enumerate() {
-        if let Some(first) = names[..at].iter().position(|other| other.eq_ignore_ascii_case(name)) {
-            return Err(malformed(format!(
-                "columns {first} and {at} are both called {:?}",
-                crate::fault::excerpt(name)
-            )));
-        }
-    }
     for (form, columns) in FORMS {
         let mut at = [0; 4];
         let found = columns.iter().zip(&mut at).all(|(column, at)| {
@@ -176,6 +168,15 @@ fn form(names: &[String]) -> Result<(AnswerForm, [usize; 4])> {
             })
         });
         if found {
+            for (name, first) in columns.iter().zip(at) {
+                let more = &names[first + 1..];
+                if let Some(again) = more.iter().position(|n| n.eq_ignore_ascii_case(name)) {
+                    let again = first + 1 + again;
+                    return Err(malformed(format!(
+                        "columns {first} and {again} are both called {name:?}"
+                    )));
+                }
+            }
             return Ok((form, at));
         }
     }

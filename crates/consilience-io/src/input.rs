@@ -149,7 +149,8 @@ impl<'a> Input<'a> {
 
         /// The column that holds the ids of the objects, by its name or its number in the file.
         /// Default a first column that is called `id` or that holds another text in every row,
-        /// where other columns follow; in an `.npz` archive the array `id` or `ids`.
+        /// where other columns follow, unless most of these say numbers in a CSV file of features;
+        /// in an `.npz` archive the array `id` or `ids`.
         pub fn id(mut self, column: impl Into<String>) { self.wanted.id = Some(column.into()) }
 
         /// Whether the column of [`Input::id`] may be missing, and is then looked for as without

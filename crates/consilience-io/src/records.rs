@@ -91,8 +91,14 @@ impl<R: Read> Start<R> {
         }
         let skipped = line - 1;
         // A name in quotes may go on in the next line; where a cell begins does not matter to that.
-        line += rest_of_record(&mut rest, &mut first, line)?;
+        let begins = line;
+        let (lines, closed) = rest_of_record(&mut rest, &mut first)?;
+        line += lines;
         let separator = separator(&first);
+        // Several columns are read by the csv crate, whose quotes are followed again.
+        if !closed && separator.is_none() {
+            return Err(malformed(never_closed(begins)));
+        }
         Ok(Start { first, rest, skipped, line, progress, separator })
     }
 
@@ -103,7 +109,7 @@ impl<R: Read> Start<R> {
         options.has_headers(false).flexible(true).delimiter(separator);
         let whole = Closed {
             text: Cursor::new(self.first).chain(self.rest),
-            quotes: Quotes::new(separator),
+            quotes: Quotes { strict: true, ..Quotes::new(separator) },
             line: self.skipped + 1,
             opened: 0,
         };
@@ -219,25 +225,29 @@ impl<R: Read> SingleColumn<R> {
             }
         }
         let begins = self.line;
-        self.line += rest_of_record(&mut self.reader, &mut text, begins)?;
+        let (lines, closed) = rest_of_record(&mut self.reader, &mut text)?;
+        self.line += lines;
+        if !closed {
+            return Err(malformed(never_closed(begins)));
+        }
         cells(text.trim_ascii(), record);
         Ok(Some(begins))
     }
 }
 
-/// Reads the lines that a record goes on in, where a quote is open, and says how many; the record
-/// began on line `begins`.
-fn rest_of_record(reader: &mut impl BufRead, record: &mut Vec<u8>, begins: u64) -> Result<u64> {
+/// Reads the lines that a record goes on in, where a quote is open, and says how many, and whether
+/// it was closed.
+fn rest_of_record(reader: &mut impl BufRead, record: &mut Vec<u8>) -> Result<(u64, bool)> {
     let mut quotes = Quotes::new(b',');
     let (mut seen, mut lines) = (0, 0);
     while quotes.open_after(&record[seen..]) {
         seen = record.len();
         if reader.read_until(b'\n', record).map_err(system)? == 0 {
-            return Err(malformed(never_closed(begins)));
+            return Ok((lines, false));
         }
         lines += 1;
     }
-    Ok(lines)
+    Ok((lines, true))
 }
 
 /// The cells of one record.
@@ -279,11 +289,13 @@ struct Quotes {
     begun: bool,
     /// Whether the last byte was a quote that closed.
     closed: bool,
+    /// Whether a space in front of a quote is a character like any other, as to the csv crate.
+    strict: bool,
 }
 
 impl Quotes {
     fn new(separator: u8) -> Self {
-        Quotes { separator, inside: false, begun: false, closed: false }
+        Quotes { separator, inside: false, begun: false, closed: false, strict: false }
     }
 
     fn take(&mut self, byte: u8) {
@@ -294,7 +306,7 @@ impl Quotes {
         }
         // Two quotes in a row close the cell and open it again.
         self.inside = quote && (!self.begun || self.closed);
-        self.begun = !self.ends_cell(byte) && (self.begun || byte != b' ');
+        self.begun = !self.ends_cell(byte) && (self.begun || self.strict || byte != b' ');
         self.closed = false;
     }
 
@@ -362,6 +374,9 @@ mod tests {
         ] {
             assert!(said(text).contains(&format!("line {line} are never closed")), "{text:?}");
         }
+        // A quote behind a space opens nothing where there are several columns.
+        assert_eq!(said("a,b\n1, \"x\n2,3\n"), "");
+        assert!(said("a,b\n \"x,\"y\n3,4\n").contains("line 2 are"));
         // Whatever part of a file is read at a time.
         let long: String = (0..200_000).map(|i| format!("{i},\"x,\ny\"\n")).collect();
         assert_eq!(said(&format!("a,b\n{long}")), "");

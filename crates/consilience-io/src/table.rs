@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::allowance::{Allowance, bytes_of, no_room};
 use crate::fault::{excerpt, malformed};
 use crate::ids::Texts;
-use crate::label::{Label, mostly_numbers};
+use crate::label::Label;
 use crate::label_table::LabelTable;
 use crate::roles::{are_numbered, places_of_names};
 
@@ -255,12 +255,9 @@ impl LabelColumn {
         self.texts.contains_key(text)
     }
 
-    /// Whether every object has a label of its own, and each of them is text; not where most of it
-    /// says numbers, which makes it a column of numbers with a fault.
+    /// Whether every object has a label of its own, and each of them is text.
     pub(crate) fn is_ids(&self) -> bool {
-        self.texts.len() == self.len()
-            && self.len() > 0
-            && !mostly_numbers(self.texts.keys().map(AsRef::as_ref))
+        self.texts.len() == self.len() && self.len() > 0
     }
 
     /// What the label of each object is called, in the order of the objects; empty for unlabelled.

@@ -215,7 +215,7 @@ impl Forest {
         roots.sort_by(|&a, &b| sizes[b].cmp(&sizes[a]).then(a.cmp(&b)));
         if roots.len() > 1 {
             report.notes.push(format!(
-                "{} parts of the network that no member links; the smallest are joined first",
+                "{} parts of the network that nothing links; the smallest are joined first",
                 roots.len()
             ));
         }

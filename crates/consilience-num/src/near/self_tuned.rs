@@ -343,9 +343,14 @@ impl Table {
             let other = self.x.row(j);
             row.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum::<f64>()
         };
-        let mut near: Near = order.iter().map(|&j| (j as usize, exact(j as usize))).collect();
-        near.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
-        near.truncate(count);
+        let mut all: Near = order.iter().map(|&j| (j as usize, exact(j as usize))).collect();
+        let nearer = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
+        if count < all.len() {
+            all.select_nth_unstable_by(count - 1, nearer);
+        }
+        // Of ties there may be very many, and all rows are held at once.
+        let mut near = all[..count.min(all.len())].to_vec();
+        near.sort_unstable_by(nearer);
         near
     }
 }

@@ -287,7 +287,13 @@ impl<'a> Plan<'a> {
         terminal: &Terminal,
     ) -> Outcome<()> {
         if let Some(x) = features.filter(|_| !updater.constraints().is_empty()) {
-            updater.grow(x.view().into(), &self.growth()?, 0.0, terminal)?;
+            let named = |param: &String| param.split('=').next() == Some("grown_folds");
+            let folds = updater.metric().map(|metric| metric.rule().n_folds());
+            let growth = match folds.filter(|_| !self.args.params.iter().any(named)) {
+                Some(folds) => self.growth()?.folds(folds),
+                None => self.growth()?,
+            };
+            updater.grow(x.view().into(), &growth, 0.0, terminal)?;
         }
         Ok(())
     }

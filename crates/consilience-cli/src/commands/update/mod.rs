@@ -159,13 +159,18 @@ impl Inputs {
 
 /// Earlier labels, of all objects or, without ids, of the first of them.
 fn earlier(path: &Path, objects: &Objects, terminal: &Terminal) -> Outcome<Partition> {
+    // What changed since they were written may be written in their place.
+    files::may_replace(path);
     let labels = files::labels_beside(path, terminal)?;
     match (&labels.ids, &objects.ids) {
         (Some(_), Some(_)) => Ok(files::labels_of(path, objects, "labels", terminal)?.partition),
         (None, None) => Ok(labels.partition),
         (ids, _) => {
-            let (place, who) = (path.display(), if ids.is_some() { "the objects" } else { "it" });
-            terminal.note(format!("{place}: {who} has no ids: joined row by row"));
+            let place = path.display();
+            terminal.note(match ids.is_some() {
+                true => format!("{place} has ids and the objects have none: joined row by row"),
+                false => format!("{place} has no ids: joined row by row"),
+            });
             Ok(labels.partition)
         }
     }

@@ -132,6 +132,7 @@ impl Similarity for ConnectedTriples {
         observer: &dyn Observer,
     ) -> Result<SimilarityGraph> {
         similarity(nodes, self.budget, report, observer, |h| {
+            h.check_overlaps(self.budget)?;
             clusters::connected_triples(h, self.decay, observer)
         })
     }
@@ -322,6 +323,7 @@ impl Similarity for ApproximateSimRank {
         observer: &dyn Observer,
     ) -> Result<SimilarityGraph> {
         similarity(nodes, self.budget, report, observer, |h| {
+            h.check_overlaps(self.budget)?;
             clusters::approximate_sim_rank(h, self.decay, observer)
         })
     }
