@@ -142,7 +142,8 @@ fn soft_members_of_rows_that_stand_for_many() {
                 };
                 let (many, each) = (fit(&counted, true), fit(&objects, false));
                 // Not convex: where it ends may differ, but not by much.
-                assert!((many / each - 1.0).abs() < 0.1, "{solver:?} {l2} {seed}: {many} {each}");
+                let off = if solver == Solver::Newton { 0.1 } else { 0.3 };
+                assert!((many / each - 1.0).abs() < off, "{solver:?} {l2} {seed}: {many} {each}");
             }
         }
     }
