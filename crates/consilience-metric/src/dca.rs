@@ -49,7 +49,7 @@ use crate::{LinearMap, MetricLearner};
 /// # References
 /// S. Hoi, W. Liu, M. Lyu, W.-Y. Ma, "Learning distance metrics with contextual constraints for
 /// image retrieval", 2006, Sect. 3. Their two whitenings compose to the L above; C_w is shrunk in
-/// addition.
+/// addition, and every object counts the same in it, not every set.
 #[doc(alias = "discriminative component analysis")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dca {

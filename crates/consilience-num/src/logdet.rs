@@ -200,7 +200,8 @@ struct Moved {
 }
 
 impl Projection {
-    /// The Bregman projection of Algorithm 1, steps 3.3 to 3.8, where `square` is v' M v: the
+    /// The Bregman projection of Algorithm 1, steps 3.3 to 3.8 (for another slack than 1 as it
+    /// follows from the projection, which is not as it is printed), where `square` is v' M v: the
     /// factor of the update `M += factor (M v)(M v)'`.
     fn project(&mut self, square: f64, slack: f64, moved: &mut Moved) -> f64 {
         let dual = self.dual;

@@ -15,7 +15,8 @@ pub enum LossWeight {
     HeldOut,
     /// The rule of the thesis: the weight with the most balanced clusters, among those whose
     /// solution has at least as many eigenvectors as there are clusters (the trivial M = 0 is
-    /// balanced, too).
+    /// balanced, too). The thesis sums the entries of the completed matrix; here those of the
+    /// similarity that the clusters found mean are summed.
     Balanced,
     /// This C, for orthonormal columns of the basis as in the thesis.
     Fixed(f64),
