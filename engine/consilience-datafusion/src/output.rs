@@ -99,23 +99,13 @@ pub struct Output {
     finished: bool,
 }
 
-/// Whether a column that is written may be called so: `label`, `p0` and `m0` and so on.
-fn is_written(name: &str) -> bool {
-    let numbered = |prefix: char| {
-        let number = name.strip_prefix(prefix);
-        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    name == "label" || numbered('p') || numbered('m')
-}
-
 impl Output {
     /// A place for what is written about a table: a name that ends in `.parquet` for a table of a
     /// single file, the name of a folder, which is new or empty, for all others.
     ///
     /// # Errors
     /// [`ErrorKind::Io`] where nothing can be written there, [`ErrorKind::InvalidParameter`] for a
-    /// folder that holds something, for a file of the table itself, and for ids that are called as
-    /// columns that are written (`label`, `p0`, `m0` and so on).
+    /// folder that holds something, and for a file of the table itself.
     pub fn new(place: impl AsRef<Path>, table: &Table) -> Result<Self> {
         Self::through(place, table, std::env::temp_dir())
     }
@@ -135,11 +125,6 @@ impl Output {
         let is_file = place.extension().is_some_and(|ending| ending == "parquet");
         if is_file && table.n_files() > 1 {
             return wrong("a file for a table of several; expected the name of a folder");
-        }
-        if let Some(name) = table.id_name().filter(|name| is_written(name)) {
-            return wrong(&format!(
-                "ids called {name}, as a column that is written; expected another"
-            ));
         }
         let location = Location::parse(place)?;
         if table.files().iter().any(|file| file.place.is(&location)) {
@@ -386,6 +371,15 @@ pub(crate) struct FileWriter {
 impl FileWriter {
     /// A file for so many rows.
     pub(crate) fn new(path: PathBuf, fields: Vec<Field>, expected: u64) -> Result<Self> {
+        // Ids come first, and keep their name.
+        if let Some((ids, rest)) = fields.split_first()
+            && rest.iter().any(|field| field.name() == ids.name())
+        {
+            return Err(Error::invalid(format!(
+                "ids called {}, as a column that is written; expected another name",
+                ids.name()
+            )));
+        }
         let schema = Arc::new(Schema::new(fields));
         let file = File::create(&path).map_err(system)?;
         let properties = WriterProperties::builder()

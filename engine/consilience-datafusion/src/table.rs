@@ -206,11 +206,6 @@ impl Table {
         self.ids
     }
 
-    /// What the column of ids is called.
-    pub(crate) fn id_name(&self) -> Option<&str> {
-        Some(self.schema().field(self.ids?).name())
-    }
-
     /// Positions of the chosen columns in every file.
     pub(crate) fn positions(&self) -> &[usize] {
         &self.columns
