@@ -309,7 +309,19 @@ pub(crate) struct Inside {
 }
 
 impl Inside {
-    /// Half of the derivative after a step, for a direction d with these d'y and d'd.
+    /// Where d is looked at after a step, and half of how fast that place moves: the tangent and v,
+    /// each where it counts. The direction d has these d'y and d'd.
+    fn places(&self, step: f64, along: f64, square: f64) -> [Option<(f64, f64)>; 2] {
+        let u = self.observed;
+        let tangent = self.norm + 2.0 * step * along;
+        let v = tangent + step * step * square;
+        [
+            (tangent < u || u >= 1.0).then_some((tangent, along)),
+            (u < 1.0 && v > u).then_some((v, along + step * square)),
+        ]
+    }
+
+    /// Half of the derivative after a step.
     pub(crate) fn slope(
         &self,
         divergence: &dyn Divergence,
@@ -317,21 +329,14 @@ impl Inside {
         along: f64,
         square: f64,
     ) -> f64 {
-        let u = self.observed;
-        let tangent = self.norm + 2.0 * step * along;
-        let mut slope = 0.0;
-        if tangent < u || u >= 1.0 {
-            let falls = match tangent > 0.0 {
-                true => divergence.derivative(u, tangent.min(1.0)),
+        let of = |(v, rise): (f64, f64)| {
+            let slope = match v > 0.0 {
+                true => divergence.derivative(self.observed, v.min(1.0)),
                 false => f64::NEG_INFINITY,
             };
-            slope += self.weight * falls * along;
-        }
-        let v = tangent + step * step * square;
-        if u < 1.0 && v > u {
-            slope += self.weight * divergence.derivative(u, v.min(1.0)) * (along + step * square);
-        }
-        slope
+            self.weight * slope * rise
+        };
+        self.places(step, along, square).into_iter().flatten().map(of).sum()
     }
 
     /// Half of the second derivative after a step.
@@ -343,18 +348,12 @@ impl Inside {
         square: f64,
     ) -> f64 {
         let u = self.observed;
-        let tangent = self.norm + 2.0 * step * along;
-        let mut bend = 0.0;
-        if tangent < u || u >= 1.0 {
-            bend += 2.0 * divergence.curvature(u, tangent.clamp(0.0, 1.0)) * along * along;
-        }
-        let v = tangent + step * step * square;
-        if u < 1.0 && v > u {
-            let (v, rise) = (v.min(1.0), along + step * square);
-            bend += 2.0 * divergence.curvature(u, v) * rise * rise;
-            bend += divergence.derivative(u, v) * square;
-        }
-        self.weight * bend
+        let places = self.places(step, along, square);
+        let of =
+            |(v, rise): (f64, f64)| 2.0 * divergence.curvature(u, v.clamp(0.0, 1.0)) * rise * rise;
+        // v itself bends, the tangent does not.
+        let own = places[1].map_or(0.0, |(v, _)| divergence.derivative(u, v.min(1.0)) * square);
+        self.weight * (places.into_iter().flatten().map(of).sum::<f64>() + own)
     }
 }
 

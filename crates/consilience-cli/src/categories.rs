@@ -69,15 +69,14 @@ impl Coding<'_> {
         let [numbers, categories] = &like.columns;
         let order =
             |theirs: &[String], ours: &[String]| files::order_of(theirs, ours, path, terminal);
-        let labels = match order(categories, labels.column_names()) {
-            Some(_) => labels.select(categories)?,
-            None => labels.clone(),
-        };
-        let (rows, unknown) = like.rows(&labels);
-        let x = table.numbers().map(|x| match order(numbers, table.number_names()) {
-            Some(order) => files::in_order(x, &order),
-            None => x.clone(),
+        let turned = order(categories, labels.column_names());
+        let turned = turned.map(|_| labels.select(categories)).transpose()?;
+        let (rows, unknown) = like.rows(turned.as_ref().unwrap_or(labels));
+        let turned = table.numbers().and_then(|x| {
+            let order = order(numbers, table.number_names())?;
+            Some(files::in_order(x, &order))
         });
+        let x = turned.as_ref().or(table.numbers());
         if unknown > 0 {
             terminal.note(format!(
                 "{}: {unknown} categories that no object had at the fit count as missing",
@@ -86,7 +85,7 @@ impl Coding<'_> {
         }
         let x = like
             .embedding
-            .embed_new(x.as_ref().map(FeatureTable::view), &rows)
+            .embed_new(x.map(FeatureTable::view), &rows)
             .map_err(|e| Failure::from(e).within(path.display()))?;
         let names = (0..x.ncols()).map(|c| c.to_string()).collect();
         Ok(Table::coded(FeatureTable::F64(x), names, table.ids().cloned(), None))

@@ -307,19 +307,8 @@ pub(crate) fn order_of(
     path: &Path,
     terminal: &Terminal,
 ) -> Option<Vec<usize>> {
-    let unnamed = io::are_numbered(ours) || io::are_numbered(theirs);
-    if unnamed || ours == theirs || ours.len() != theirs.len() {
-        return None;
-    }
-    let place = path.display();
-    let order = io::places_of_names(theirs, ours);
-    terminal.note(match order {
-        Some(_) => format!("{place}: its columns are in another order; they are taken by name"),
-        None => format!(
-            "{place}: its columns are called otherwise than those before; they are taken in their \
-             order"
-        ),
-    });
+    let (order, note) = io::order_of_columns(theirs, ours)?;
+    terminal.note(format!("{}: {note}", path.display()));
     order
 }
 

@@ -128,7 +128,7 @@ pub use location::{Compression, Format, Location};
 pub use lock::FileLock;
 pub use output::{OutputFile, remove_unfinished};
 #[doc(hidden)]
-pub use roles::{are_numbered, places_of_names};
+pub use roles::order_of_columns;
 
 /// Reads an ensemble: one row per object, one column of labels per base clustering.
 ///

@@ -164,15 +164,33 @@ impl Wanted {
     }
 }
 
-/// Whether columns have no names but their numbers.
+/// The order that brings columns under the names that are wanted, where they come in another; and
+/// what to say of it, or of columns that are called otherwise and stay in their order.
 #[doc(hidden)]
-pub fn are_numbered(names: &[String]) -> bool {
+pub fn order_of_columns(
+    wanted: &[String],
+    given: &[String],
+) -> Option<(Option<Vec<usize>>, &'static str)> {
+    let unnamed = are_numbered(wanted) || are_numbered(given);
+    if unnamed || wanted == given || wanted.len() != given.len() {
+        return None;
+    }
+    Some(match places_of_names(wanted, given) {
+        Some(order) => (Some(order), "the columns are in another order; they are taken by name"),
+        None => (
+            None,
+            "the columns are called otherwise than those before; they are taken in their order",
+        ),
+    })
+}
+
+/// Whether columns have no names but their numbers.
+fn are_numbered(names: &[String]) -> bool {
     names.iter().enumerate().all(|(at, name)| *name == at.to_string())
 }
 
 /// Where each of some names is among others, if these are the same names.
-#[doc(hidden)]
-pub fn places_of_names(wanted: &[String], given: &[String]) -> Option<Vec<usize>> {
+fn places_of_names(wanted: &[String], given: &[String]) -> Option<Vec<usize>> {
     let place: HashMap<&str, usize> =
         given.iter().enumerate().map(|(at, name)| (name.trim(), at)).collect();
     let found: Vec<usize> =

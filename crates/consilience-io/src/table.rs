@@ -10,7 +10,7 @@ use crate::fault::{excerpt, malformed};
 use crate::ids::Texts;
 use crate::label::Label;
 use crate::label_table::LabelTable;
-use crate::roles::{are_numbered, places_of_names};
+use crate::roles::order_of_columns;
 
 /// One number of a file.
 pub(crate) trait Cell: Copy + Send + Sync {
@@ -458,21 +458,14 @@ impl LabelColumns {
     /// Brings the columns into the order in which others have these names, and says so; where they
     /// are called otherwise it says that.
     pub(crate) fn put_in_order(&mut self, names: &[String]) -> Option<String> {
-        let unnamed = are_numbered(names) || are_numbered(&self.names);
-        if unnamed || self.names == names || self.names.len() != names.len() {
-            return None;
+        let (order, note) = order_of_columns(names, &self.names)?;
+        if let Some(order) = order {
+            let mut columns: Vec<Option<LabelColumn>> =
+                std::mem::take(&mut self.columns).into_iter().map(Some).collect();
+            self.columns = order.into_iter().filter_map(|at| columns[at].take()).collect();
+            self.names = names.to_vec();
         }
-        let Some(order) = places_of_names(names, &self.names) else {
-            return Some(
-                "the columns are called otherwise than those before; they are taken in their order"
-                    .to_owned(),
-            );
-        };
-        let mut columns: Vec<Option<LabelColumn>> =
-            std::mem::take(&mut self.columns).into_iter().map(Some).collect();
-        self.columns = order.into_iter().filter_map(|at| columns[at].take()).collect();
-        self.names = names.to_vec();
-        Some("the columns are in another order; they are taken by name".to_owned())
+        Some(note.to_owned())
     }
 
     /// The labels of other objects in the numbers of these columns, -1 for unlabelled.

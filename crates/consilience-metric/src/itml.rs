@@ -5,7 +5,7 @@ use consilience_core::{
 };
 use consilience_num::logdet::LogDet;
 use consilience_num::rows::differences;
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
 use crate::standard::Standard;
 use crate::{LinearMap, MetricLearner};
@@ -156,19 +156,17 @@ impl Itml {
         let step = objects.len().div_ceil(MOST_OBJECTS);
         let some = z.select(Axis(0), &objects.into_iter().step_by(step.max(1)).collect::<Vec<_>>());
         let mut squares = Vec::with_capacity(some.nrows() * some.nrows().saturating_sub(1) / 2);
-        for i in 0..some.nrows() {
-            for j in 0..i {
-                let diff = &some.row(i) - &some.row(j);
-                squares.push(diff.dot(&diff));
-            }
-        }
-        let square = |i: usize, j: usize| {
-            let diff = &z.row(i) - &z.row(j);
+        let square = |a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>| {
+            let diff = &a - &b;
             diff.dot(&diff)
         };
+        for i in 0..some.nrows() {
+            squares.extend((0..i).map(|j| square(some.row(i), some.row(j))));
+        }
         // Where those looked at are all equal, the linked ones may still differ.
         if squares.iter().all(|s| *s == 0.0) {
-            squares = pairs.iter().flat_map(|p| p.iter()).map(|&(i, j)| square(i, j)).collect();
+            let linked = pairs.iter().flat_map(|p| p.iter());
+            squares = linked.map(|&(i, j)| square(z.row(i), z.row(j))).collect();
         }
         squares.sort_unstable_by(f64::total_cmp);
         let mean = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
