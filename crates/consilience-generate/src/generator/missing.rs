@@ -121,7 +121,11 @@ fn by_column(x: &mut Array2<f64>, value: fn(&mut [f64]) -> f64) {
 fn mean(values: &mut [f64]) -> f64 {
     let n = values.len() as f64;
     // Shares first: a sum of large numbers may overflow where their mean does not.
-    values.iter().map(|v| v / n).sum()
+    let mean: f64 = values.iter().map(|v| v / n).sum();
+    // Rounding may take it beyond all values, and a constant feature would vary then.
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    mean.max(least).min(largest)
 }
 
 fn median(values: &mut [f64]) -> f64 {
@@ -214,6 +218,20 @@ mod tests {
         // The rest is as it was.
         table[[0, 1]] = 3.0;
         assert_eq!(filled, table);
+    }
+
+    #[test]
+    fn constant_features_stay_constant() {
+        for count in 1..40 {
+            let mut x = Array2::from_elem((count + 1, 2), 0.1);
+            x.column_mut(1).iter_mut().enumerate().for_each(|(i, v)| *v = i as f64);
+            x[[count, 0]] = HOLE;
+            for missing in [Missing::Mean, Missing::Median, Missing::Nearest] {
+                let filled = missing.filled(&x).unwrap();
+                assert!(filled.column(0).iter().all(|&v| v == 0.1), "{missing:?} {count}");
+            }
+            assert!(scaled(&x).column(0).iter().all(|v| v.is_nan() || *v == 0.0), "{count}");
+        }
     }
 
     #[test]
