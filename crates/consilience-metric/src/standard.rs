@@ -35,10 +35,16 @@ impl Standard {
                 1.0
             };
             column.mapv_inplace(|v| v * unit);
-            let mean = column.sum() / n;
-            column.mapv_inplace(|v| v - mean);
+            let first = column.first().copied().unwrap_or(0.0);
+            let same = column.iter().all(|&v| v == first);
+            // The mean of very many rows is off by the rounding of its sum: what is left of it goes
+            // with the mean of the differences.
+            for _ in 0..2 {
+                let mean = column.sum() / n;
+                column.mapv_inplace(|v| v - mean);
+            }
             let deviation = (column.dot(&column) / n).sqrt();
-            let constant = deviation <= CONSTANT * largest * unit;
+            let constant = same || deviation <= CONSTANT * largest * unit;
             spread.push(if constant { 0.0 } else { deviation });
             factor.push(unit);
         }
@@ -119,3 +125,24 @@ mod tests {
         assert!((each.column(2).dot(&each.column(2)) - 3.0).abs() < 1e-12);
     }
 }
+
+    #[test]
+    fn very_many_rows_do_not_make_a_constant_vary() {
+        let n = 300_000;
+        // The last column's deviation is near the rounding of a sum of so many.
+        let x = Array2::from_shape_fn((n, 3), |(i, j)| match j {
+            0 => 0.1,
+            1 => i as f64,
+            _ => 0.1 + 1e-11 * (i % 2) as f64,
+        });
+        for each in [true, false] {
+            let s = Standard::new(&x.view().into(), each).unwrap();
+            assert_eq!(s.factor[0], 0.0);
+            assert!(s.z.column(0).iter().all(|&v| v == 0.0) && s.factor[1] > 0.0);
+        }
+        let z = Standard::new(&x.view().into(), true).unwrap().z;
+        for j in [1, 2] {
+            assert!(z.column(j).sum().abs() < 1e-6 * n as f64, "{}", z.column(j).sum());
+            assert!((z.column(j).dot(&z.column(j)) / n as f64 - 1.0).abs() < 1e-9);
+        }
+    }
