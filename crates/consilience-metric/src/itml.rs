@@ -5,7 +5,7 @@ use consilience_core::{
 };
 use consilience_num::logdet::LogDet;
 use consilience_num::rows::differences;
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::{ArrayView1, ArrayView2, Axis};
 
 use crate::standard::Standard;
 use crate::{LinearMap, MetricLearner};
@@ -180,6 +180,8 @@ impl Itml {
 
 /// Objects that the quantiles are taken over.
 const MOST_OBJECTS: usize = 1000;
+const NOTHING: &str =
+    "no pairs of different objects: the features are standardized, nothing is learned";
 
 impl MetricLearner for Itml {
     fn name(&self) -> &'static str {
@@ -195,13 +197,20 @@ impl MetricLearner for Itml {
         let features = features.dense()?;
         features.check()?;
         side.check_features(features)?;
-        check_square(self.budget, &features)?;
         self.check()?;
+        let (must, cannot) = side.links_up_to(self.max_pairs);
+        let linked = !(must.is_empty() && cannot.is_empty());
+        if linked {
+            check_square(self.budget, &features)?;
+        }
         observer.check()?;
         let mut report = Report::default();
         let standard = Standard::new(&features, self.standardize)?;
+        if !linked {
+            report.notes.push(NOTHING.into());
+            return Ok(Fit::new(standard.alone()?, report));
+        }
         let z = standard.z.view();
-        let (must, cannot) = side.links_up_to(self.max_pairs);
         side.tell_thinned(self.max_pairs, &mut report);
         let (near, far) = self.limits(z, &[&must, &cannot]);
         let mut metric = LogDet::new(z.ncols(), self.slack, near, far);
@@ -211,11 +220,8 @@ impl MetricLearner for Itml {
             }
         }
         if metric.n_links() == 0 {
-            report.notes.push(
-                "no pairs of different objects: the features are standardized, nothing is learned"
-                    .into(),
-            );
-            return Ok(Fit::new(standard.map(Array2::eye(z.ncols()))?, report));
+            report.notes.push(NOTHING.into());
+            return Ok(Fit::new(standard.alone()?, report));
         }
         let mut watch = Watch::new(observer, "itml", self.max_iterations);
         let (sweeps, solved) =
@@ -231,7 +237,7 @@ mod tests {
     use super::*;
     use approx::assert_abs_diff_eq;
     use consilience_core::{Constraints, Seed};
-    use ndarray::Array1;
+    use ndarray::{Array1, Array2};
 
     /// Algorithm 1 as it stands, with matrices.
     fn reference(

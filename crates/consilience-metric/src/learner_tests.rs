@@ -1,7 +1,7 @@
 //! Laws that all metric learners obey, and the naive forms of those whose formula is short.
 
 use crate::scatter::{eigenpairs, shrunk, within};
-use consilience_core::{Constraints, ErrorKind, Link, Seed, SideInformation};
+use consilience_core::{Constraints, ErrorKind, Link, MemoryBudget, Seed, SideInformation};
 use consilience_num::rows::differences;
 use ndarray::{Array2, Axis, array};
 
@@ -294,4 +294,21 @@ fn rca_whitens_and_dca_equals_two_whitenings() {
 
 fn centred(y: &Array2<f64>) -> Array2<f64> {
     y - &y.mean_axis(Axis(0)).unwrap()
+}
+
+#[test]
+fn nothing_to_learn_needs_no_square() {
+    let x = Array2::from_shape_fn((6, 1_000), |(i, j)| ((i * 7 + j * j) % 11) as f64);
+    let budget = MemoryBudget::bytes(1 << 20);
+    let methods: [Box<dyn MetricLearner>; 3] = [
+        Box::new(Rca::new().memory_budget(budget)),
+        Box::new(Itml::new().memory_budget(budget)),
+        Box::new(Lmnn::new().memory_budget(budget)),
+    ];
+    for method in methods {
+        let map = method.learn((&x).into(), &SideInformation::none(6)).unwrap();
+        let z = map.apply(&x).unwrap();
+        assert!(map.diagonal().is_some(), "{}", method.name());
+        assert!(z.columns().into_iter().all(|c| (c.var(0.0) - 1.0).abs() < 1e-9));
+    }
 }

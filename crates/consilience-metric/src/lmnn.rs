@@ -155,14 +155,13 @@ impl MetricLearner for Lmnn {
         let objects: Vec<usize> = labelled.iter().map(|l| l.0).collect();
         self.budget.check_square("distances of the labelled objects", objects.len(), 24)?;
         let mut z = standard.z.select(Axis(0), &objects);
-        let d = z.ncols();
         let start = squares(z.view());
         let around = Around::new(&start, labelled, side, self.neighbours);
         if around.is_empty() {
             let note = "no labelled object has both targets and impostors: the features are \
                         standardized, nothing is learned";
             report.notes.push(note.into());
-            return Ok(Fit::new(standard.map(Array2::eye(d))?, report));
+            return Ok(Fit::new(standard.alone()?, report));
         }
         let margin = around.margin(&start);
         drop(start);

@@ -1,6 +1,5 @@
 use crate::scatter::{check_share, check_square, inverse_root, shrunk, within};
 use consilience_core::{Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation};
-use ndarray::Array2;
 
 use crate::standard::Standard;
 use crate::{LinearMap, MetricLearner};
@@ -32,11 +31,11 @@ use crate::{LinearMap, MetricLearner};
 ///
 /// Features are first divided by their deviations over all objects, labelled or not, so that
 /// shrinkage leads towards those and not towards whatever unit is the smallest. A constant feature
-/// gets weight 0. Without a set of two objects the result is that standardisation alone, and a note
-/// says so.
+/// gets weight 0. Without a set of two objects the result is that standardisation alone, a diagonal
+/// map, and a note says so.
 ///
 /// # Complexity
-/// O(n d + p d^2 + d^3) time, O(n d + d^2) memory.
+/// O(n d + p d^2 + d^3) time, O(n d + d^2) memory; O(n d) of both without a set of two objects.
 ///
 /// # Errors
 /// As [`MetricLearner::fit`]; [`shrinkage`](Rca::shrinkage) must lie in 0..=1.
@@ -95,19 +94,21 @@ impl MetricLearner for Rca {
         let features = features.dense()?;
         features.check()?;
         side.check_features(features)?;
-        check_square(self.budget, &features)?;
         check_share(self.shrinkage)?;
+        let sets = side.labelled_sets().iter().filter(|s| s.len() > 1).count();
+        if sets > 0 {
+            check_square(self.budget, &features)?;
+        }
         observer.check()?;
         let mut report = Report::default();
         let standard = Standard::new(&features, self.standardize)?;
-        let rows = within(standard.z.view(), side);
-        let sets = side.labelled_sets().iter().filter(|s| s.len() > 1).count();
-        if rows.nrows() == 0 {
+        if sets == 0 {
             report
                 .notes
                 .push("no must-links: the features are standardized, nothing is learned".into());
-            return Ok(Fit::new(standard.map(Array2::eye(standard.z.ncols()))?, report));
+            return Ok(Fit::new(standard.alone()?, report));
         }
+        let rows = within(standard.z.view(), side);
         let root = report.stage("whitening", || {
             inverse_root(shrunk(rows.view(), sets, self.shrinkage).view())
         })?;

@@ -71,13 +71,19 @@ impl Standard {
         LinearMap::learned(l)
     }
 
+    /// The standard features themselves, by a diagonal map: what learners give where there is
+    /// nothing to learn, whatever the number of features.
+    pub(crate) fn alone(&self) -> Result<LinearMap> {
+        LinearMap::learned_diagonal(&self.factor)
+    }
+
     /// The diagonal map on plain features, from weights on standard ones.
     pub(crate) fn weights(&self, w: &[f64]) -> Result<LinearMap> {
         let plain: Vec<f64> = w.iter().zip(&self.factor).map(|(w, f)| w * f * f).collect();
         if plain.iter().zip(w).zip(&self.factor).any(|((p, w), f)| w * f > 0.0 && !p.is_normal()) {
             // Squares of very small or large units leave the range of numbers, their roots do not.
-            let roots = w.iter().zip(&self.factor).map(|(w, f)| w.sqrt() * f).collect();
-            return LinearMap::learned(Array2::from_diag(&ndarray::Array1::from_vec(roots)));
+            let roots: Vec<f64> = w.iter().zip(&self.factor).map(|(w, f)| w.sqrt() * f).collect();
+            return LinearMap::learned_diagonal(&roots);
         }
         match plain.iter().any(|w| !w.is_finite()) {
             true => LinearMap::learned_diagonal(&plain),
@@ -124,7 +130,6 @@ mod tests {
         let each = Standard::new(&x.view().into(), true).unwrap().z;
         assert!((each.column(2).dot(&each.column(2)) - 3.0).abs() < 1e-12);
     }
-}
 
     #[test]
     fn very_many_rows_do_not_make_a_constant_vary() {
@@ -146,3 +151,4 @@ mod tests {
             assert!((z.column(j).dot(&z.column(j)) / n as f64 - 1.0).abs() < 1e-9);
         }
     }
+}

@@ -154,7 +154,8 @@ impl Candidate {
         Ok(match self {
             Candidate::Plain => on_features(false, Box::new(plain)),
             Candidate::Standardized => {
-                on_features(false, Box::new(UnderMetric::new(Standardized, plain)))
+                let standardized = Standardized(problem.budget);
+                on_features(false, Box::new(UnderMetric::new(standardized, plain)))
             }
             Candidate::PckMeans => on_features(true, Box::new(PckMeans::new(k).seed(seed))),
             Candidate::MpckMeans => {
@@ -162,7 +163,7 @@ impl Candidate {
                 on_features(true, Box::new(method))
             }
             Candidate::Itml => {
-                on_features(true, Box::new(UnderMetric::new(OnComponents::of(x, seed)?, plain)))
+                on_features(true, Box::new(UnderMetric::new(OnComponents::of(problem)?, plain)))
             }
             Candidate::Mccc => {
                 let method = Mccc::new(k).seed(seed).memory_budget(problem.budget);
@@ -253,7 +254,7 @@ impl ConstrainedClusterer for Plain {
 }
 
 /// Features over their deviations.
-struct Standardized;
+struct Standardized(MemoryBudget);
 
 impl MetricLearner for Standardized {
     fn name(&self) -> &'static str {
@@ -266,8 +267,8 @@ impl MetricLearner for Standardized {
         _: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
-        let found =
-            Rca::new().fit(features, &SideInformation::none(features.n_objects()), observer)?;
+        let nothing = SideInformation::none(features.n_objects());
+        let found = Rca::new().memory_budget(self.0).fit(features, &nothing, observer)?;
         Ok(Fit::new(found.output, Report::default()))
     }
 }
@@ -276,20 +277,27 @@ impl MetricLearner for Standardized {
 struct OnComponents {
     /// From features to components; `None` where there are few features.
     components: Option<LinearMap>,
+    budget: MemoryBudget,
 }
 
 impl OnComponents {
-    fn of(x: &Array2<f64>, seed: Seed) -> Result<Self> {
+    fn of(problem: &Problem<'_>) -> Result<Self> {
+        let (x, seed, budget) = (problem.x, problem.seed, problem.budget);
         if x.ncols() <= COMPONENTS {
-            return Ok(OnComponents { components: None });
+            return Ok(OnComponents { components: None, budget });
         }
-        let standard = Standardized.learn(x.into(), &SideInformation::none(x.nrows()))?;
+        let standard = Standardized(budget).learn(x.into(), &SideInformation::none(x.nrows()))?;
         let mut z = standard.apply(x)?;
         let mean = z.sum_axis(Axis(0)) / z.nrows() as f64;
         z -= &mean;
         let leading = TruncatedSvd::new(COMPONENTS).seed(seed).learn(&z)?;
-        let map = LinearMap::from_matrix(leading.matrix().dot(&standard.matrix()))?;
-        Ok(OnComponents { components: Some(map) })
+        let mut map = leading.matrix();
+        // Nothing was learned, so it is diagonal: no square of very many features.
+        match standard.diagonal() {
+            Some(factors) => map *= &factors,
+            None => map = map.dot(&standard.matrix()),
+        }
+        Ok(OnComponents { components: Some(LinearMap::from_matrix(map)?), budget })
     }
 }
 
@@ -304,7 +312,7 @@ impl MetricLearner for OnComponents {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
-        let learner = Itml::new().max_iterations(SWEEPS);
+        let learner = Itml::new().max_iterations(SWEEPS).memory_budget(self.budget);
         let Some(components) = &self.components else {
             return learner.fit(features, side, observer);
         };

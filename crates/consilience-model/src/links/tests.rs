@@ -1,5 +1,9 @@
-use consilience_core::{Constraints, Link, Pair, Partition, Seed, SideInformation};
+use consilience_core::{
+    Constraints, ErrorKind, Link, MemoryBudget, Pair, Partition, Seed, SideInformation,
+};
+use ndarray::Array2;
 
+use super::LinkedClustering;
 use super::folds::keeps;
 use super::folds::{HeldOut, Trial};
 
@@ -73,4 +77,26 @@ fn what_counts_depends_on_how_many_objects_are_linked() {
     let all: Vec<i64> = (0..30).map(|i| i % 2).collect();
     let labels = SideInformation::from_labels(&all).unwrap();
     assert_eq!(HeldOut::new(&labels, 30, 4, Seed(1)).trials(), [Trial::Nothing]);
+}
+
+#[test]
+fn very_many_features_are_standardized() {
+    // Their squares would be beyond the memory budget.
+    let x = Array2::from_shape_fn((6, 17_000), |(i, j)| (i % 2 * 10 + i * j % 3) as f64);
+    let side = SideInformation::none(6);
+    let method = LinkedClustering::new(2);
+    let found = method.fit_by("kmeans-standardized", &x, &side, &()).unwrap().output;
+    assert_eq!(found.partition, Partition::from_labels(&[0, 1, 0, 1, 0, 1]).unwrap());
+}
+
+#[test]
+fn candidates_keep_to_the_memory_budget() {
+    let x = Array2::from_shape_fn((20, 50), |(i, j)| (i % 2 * 10 + i * j % 3) as f64);
+    let side = parity(20, 10);
+    let fit = |bytes: u64| {
+        let method = LinkedClustering::new(2).memory_budget(MemoryBudget::bytes(bytes));
+        method.fit_by("itml", &x, &side, &())
+    };
+    assert!(fit(1 << 20).is_ok());
+    assert_eq!(fit(10_000).unwrap_err().kind(), ErrorKind::TooLarge);
 }
