@@ -312,3 +312,24 @@ fn nothing_to_learn_needs_no_square() {
         assert!(z.columns().into_iter().all(|c| (c.var(0.0) - 1.0).abs() < 1e-9));
     }
 }
+
+#[test]
+fn squares_of_features_keep_to_the_memory_budget() {
+    let x = Array2::from_shape_fn((6, 100), |(i, j)| ((i * 7 + j * j) % 11) as f64);
+    let side = SideInformation::from_labels(&[0, 0, 1, 1, -1, -1]).unwrap();
+    let methods = |bytes: u64| -> [Box<dyn MetricLearner>; 5] {
+        let budget = MemoryBudget::bytes(bytes);
+        [
+            Box::new(Rca::new().memory_budget(budget)),
+            Box::new(Dca::new().memory_budget(budget)),
+            Box::new(Mmc::new().memory_budget(budget)),
+            Box::new(Itml::new().memory_budget(budget)),
+            Box::new(Lmnn::new().memory_budget(budget)),
+        ]
+    };
+    for (enough, short) in methods(32 * 100 * 100).iter().zip(methods(32 * 100 * 100 - 1)) {
+        assert!(enough.learn((&x).into(), &side).is_ok(), "{}", enough.name());
+        let error = short.learn((&x).into(), &side).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TooLarge, "{}", short.name());
+    }
+}

@@ -5,7 +5,7 @@ use consilience_core::{
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 
-use crate::scatter::check_loop;
+use crate::scatter::{check_loop, check_square};
 use crate::standard::Standard;
 use crate::{LinearMap, MetricLearner};
 
@@ -43,13 +43,14 @@ use crate::{LinearMap, MetricLearner};
 /// or without impostors there is nothing to separate: the result is L_0, and a note says so.
 ///
 /// # Complexity
-/// O(p^2 (d + targets) + p d^2) time per iteration, O(n d + p^2) memory; p is all that matters, not
-/// n.
+/// O(p^2 (d + targets) + p d^2) time per iteration, O(n d + p^2 + d^2) memory; p is all that
+/// matters, not n.
 ///
 /// # Errors
 /// As [`MetricLearner::fit`]; [`neighbours`](Lmnn::neighbours) at least 1, [`pull`](Lmnn::pull)
 /// within 0..1, [`regularization`](Lmnn::regularization) at least 0;
-/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where p^2 distances exceed 8 GiB.
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where p^2 distances, or matrices
+/// of d^2 numbers, exceed the memory budget.
 ///
 /// # References
 /// K. Weinberger, L. Saul, "Distance metric learning for large margin nearest neighbor
@@ -114,7 +115,8 @@ impl Lmnn {
             self.max_iterations = max_iterations
         }
 
-        /// How much memory the distances of the labelled objects may take. Default 8 GiB.
+        /// How much memory the distances of the labelled objects may take, and the square matrices
+        /// of the features. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
@@ -165,6 +167,7 @@ impl MetricLearner for Lmnn {
         }
         let margin = around.margin(&start);
         drop(start);
+        check_square(self.budget, &features)?;
         let unit = if margin > 0.0 { 1.0 / margin.sqrt() } else { 1.0 };
         z *= unit;
         let l = self.descend(&z, &around, &mut report, observer)?;
