@@ -10,6 +10,7 @@ use ndarray::Array2;
 
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Table};
+use crate::memory;
 use crate::terminal::Terminal;
 
 /// Which columns hold categories, and how far apart these are.
@@ -41,7 +42,8 @@ impl Coding<'_> {
         let filled =
             filled(&table, missing).map_err(|e| Failure::from(e).within(path.display()))?;
         let Some(labels) = table.categories() else { return Err(none(path)) };
-        let mut embedding = self.distance.embedding(labels.ensemble());
+        let mut embedding =
+            self.distance.embedding(labels.ensemble()).memory_budget(memory::budget());
         let x = embedding.embed(filled.as_ref().map(Into::into), labels.ensemble())?;
         let mut names = table.number_names().to_vec();
         let mut numbers = Vec::new();

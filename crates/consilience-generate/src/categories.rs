@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use consilience_core::{Ensemble, Error, Features, Partition, Result, ensure};
-use ndarray::{Array2, Axis, concatenate, s};
+use consilience_core::{Ensemble, Error, Features, MemoryBudget, Partition, Result, ensure, room};
+use ndarray::{Array2, ArrayView2, Axis, s};
 
 /// How far apart two categories of a column are; a category is at no distance from itself.
 ///
@@ -98,7 +98,12 @@ impl CategoricalDistance {
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) where numbers and
-    /// categories are of other objects; as [`Features::check`].
+    /// categories are of other objects; as [`Features::check`];
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) for features beyond 8 GiB,
+    /// or what [`CategoryEmbedding::memory_budget`] allows.
+    ///
+    /// # Complexity
+    /// O(n c) time and memory for c categories in all, and the numbers twice.
     pub fn embed(
         self,
         numbers: Option<Features<'_>>,
@@ -111,7 +116,7 @@ impl CategoricalDistance {
     /// `categories`.
     pub fn embedding(self, categories: &Ensemble) -> CategoryEmbedding {
         let factors = categories.members().iter().map(|column| self.factors(column)).collect();
-        CategoryEmbedding { factors, share: None }
+        CategoryEmbedding { factors, share: None, budget: MemoryBudget::default() }
     }
 
     /// The coordinate of each category on its own axis.
@@ -170,9 +175,15 @@ pub struct CategoryEmbedding {
     factors: Vec<Vec<f64>>,
     /// What categories are multiplied by beside numbers, once it is known.
     share: Option<f64>,
+    budget: MemoryBudget,
 }
 
 impl CategoryEmbedding {
+    consilience_core::setters! {
+        /// How much memory the features may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
+    }
+
     /// Number of features that categories become.
     pub fn n_features(&self) -> usize {
         self.factors.iter().map(Vec::len).sum()
@@ -188,16 +199,17 @@ impl CategoryEmbedding {
         numbers: Option<Features<'_>>,
         categories: &Ensemble,
     ) -> Result<Array2<f64>> {
-        let n = categories.n_objects();
         let columns = categories.members();
-        let points = self.points(n, columns.len(), |i, j| columns[j].label(i))?;
-        let numbers = dense(numbers, n)?;
-        self.share = numbers.as_ref().map(|x| {
-            let (own, other) = (spread(&points) / columns.len() as f64, spread(x));
-            let share = (other / x.ncols() as f64 / own).sqrt();
+        let of = (categories.n_objects(), columns.len());
+        let (mut x, d) = self.points(numbers, of, |i, j| columns[j].label(i))?;
+        self.share = (d > 0).then(|| {
+            let (numbers, points) = x.view().split_at(Axis(1), d);
+            let (own, other) = (spread(points) / columns.len() as f64, spread(numbers));
+            let share = (other / d as f64 / own).sqrt();
             if share.is_finite() && share > 0.0 { share } else { 1.0 }
         });
-        joined(numbers, points * self.share.unwrap_or(1.0))
+        self.weigh(&mut x, d);
+        Ok(x)
     }
 
     /// Features of new objects: their numbers, and for each object the numbers of its categories;
@@ -207,7 +219,7 @@ impl CategoryEmbedding {
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another number
     /// of columns, or rows of numbers;
     /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for a category that does
-    /// not exist.
+    /// not exist; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge).
     pub fn embed_new(
         &self,
         numbers: Option<Features<'_>>,
@@ -217,20 +229,31 @@ impl CategoryEmbedding {
         if let Some(row) = categories.iter().find(|row| row.len() != columns) {
             return Err(Error::shape(format!("{} categories; expected {columns}", row.len())));
         }
-        let points = self.points(n, columns, |i, j| categories[i][j])?;
-        joined(dense(numbers, n)?, points * self.share.unwrap_or(1.0))
+        let (mut x, d) = self.points(numbers, (n, columns), |i, j| categories[i][j])?;
+        self.weigh(&mut x, d);
+        Ok(x)
     }
 
+    /// The numbers, and beside them the points of the categories; and how many numbers there are.
     fn points(
         &self,
-        n: usize,
-        columns: usize,
+        numbers: Option<Features<'_>>,
+        (n, columns): (usize, usize),
         category: impl Fn(usize, usize) -> Option<usize>,
-    ) -> Result<Array2<f64>> {
+    ) -> Result<(Array2<f64>, usize)> {
         let expected = self.factors.len();
         ensure!(columns == expected, shape("{columns} columns of categories; expected {expected}"));
-        let mut x = Array2::zeros((n, self.n_features()));
-        let mut first = 0;
+        let d = numbers.map_or(0, |x| x.n_features());
+        // The numbers are copied on the way.
+        let entry = if d > 0 { 16 } else { 8 };
+        let width = d.saturating_add(self.n_features());
+        self.budget.check_table("features of categories", n, width, entry)?;
+        let numbers = dense(numbers, n)?;
+        let mut x = room::table(n, width)?;
+        if let Some(numbers) = numbers {
+            x.slice_mut(s![.., ..d]).assign(&numbers);
+        }
+        let mut first = d;
         for (j, factors) in self.factors.iter().enumerate() {
             let mut block = x.slice_mut(s![.., first..first + factors.len()]);
             for (i, mut row) in block.axis_iter_mut(Axis(0)).enumerate() {
@@ -245,7 +268,14 @@ impl CategoryEmbedding {
             }
             first += factors.len();
         }
-        Ok(x)
+        Ok((x, d))
+    }
+
+    /// Multiplies what stands behind the numbers by the factor that it has beside these.
+    fn weigh(&self, x: &mut Array2<f64>, numbers: usize) {
+        if let Some(share) = self.share {
+            x.slice_mut(s![.., numbers..]).mapv_inplace(|v| v * share);
+        }
     }
 }
 
@@ -259,13 +289,8 @@ fn dense(numbers: Option<Features<'_>>, n: usize) -> Result<Option<Array2<f64>>>
 }
 
 /// Sum of the variances of the columns.
-fn spread(x: &Array2<f64>) -> f64 {
+fn spread(x: ArrayView2<'_, f64>) -> f64 {
     x.columns().into_iter().map(|column| column.var(0.0)).sum()
-}
-
-fn joined(numbers: Option<Array2<f64>>, points: Array2<f64>) -> Result<Array2<f64>> {
-    let Some(numbers) = numbers else { return Ok(points) };
-    concatenate(Axis(1), &[numbers.view(), points.view()]).map_err(|e| Error::shape(e.to_string()))
 }
 
 #[cfg(test)]
@@ -319,7 +344,7 @@ mod tests {
         let mut embedding = CategoricalDistance::Goodall.embedding(&columns());
         let x = embedding.embed(Some((&numbers).into()), &columns()).unwrap();
         assert_eq!(x.slice(s![.., ..3]), numbers);
-        let of = |from, to| spread(&x.slice(s![.., from..to]).to_owned());
+        let of = |from, to| spread(x.slice(s![.., from..to]));
         assert!((of(0, 3) / 3.0 / (of(3, 8) / 2.0) - 1.0).abs() < 1e-9);
         let again = embedding
             .embed_new(Some(numbers.slice(s![..1, ..]).into()), &[vec![Some(0), Some(0)]])
@@ -328,6 +353,22 @@ mod tests {
         // Constant numbers say nothing about the share.
         let flat = Array2::<f64>::zeros((6, 2));
         assert!(embedding.embed(Some((&flat).into()), &columns()).is_ok());
+    }
+
+    #[test]
+    fn the_memory_budget_is_asked() {
+        let embed = |bytes: u64, numbers: Option<&Array2<f64>>| {
+            let mut embedding = CategoricalDistance::Hamming.embedding(&columns());
+            embedding = embedding.memory_budget(MemoryBudget::bytes(bytes));
+            let new = embedding.embed_new(numbers.map(Into::into), &vec![vec![None; 2]; 6]);
+            let found = embedding.embed(numbers.map(Into::into), &columns());
+            assert_eq!(new.is_ok(), found.is_ok());
+            found.map_err(|e| e.kind()).map(drop)
+        };
+        let numbers = Array2::<f64>::zeros((6, 3));
+        assert_eq!((embed(240, None), embed(768, Some(&numbers))), (Ok(()), Ok(())));
+        assert_eq!(embed(239, None), Err(ErrorKind::TooLarge));
+        assert_eq!(embed(767, Some(&numbers)), Err(ErrorKind::TooLarge));
     }
 
     #[test]

@@ -81,7 +81,9 @@ fn ensemble_of(
         let numbers = filled(table, way)?
             .map(|x| scale(&args.scale)?.scaled(&x).map_err(Failure::from))
             .transpose()?;
-        let x = distance.embed(numbers.as_ref().map(Into::into), categories.ensemble())?;
+        let columns = categories.ensemble();
+        let mut embedding = distance.embedding(columns).memory_budget(memory::budget());
+        let x = embedding.embed(numbers.as_ref().map(Into::into), columns)?;
         let reduced = reduction(args).table((&x).into(), terminal)?;
         let x = reduced.map_or(x, |reduced| reduced.table);
         // What is scaled is scaled already: another scale would change what categories count.
