@@ -405,6 +405,10 @@ fn label_all(
     let mut means = Array2::<f64>::zeros((made.n_clusters(), positions.ncols()));
     for (row, label) in positions.axis_iter(Axis(0)).zip(made.iter()) {
         if let Some(h) = label {
+    // Products of positions far from 0 would drown how far apart these are: the middle of those
+    // that members are made from goes from all.
+    let middle = positions.sum_axis(Axis(0)) / positions.nrows().max(1) as f64;
+    let positions = &positions - &middle;
             means.row_mut(h).scaled_add(1.0, &row);
         }
     }
@@ -417,8 +421,8 @@ fn label_all(
         .into_par_iter()
         .map(|c| {
             observer.check()?;
-            let score =
-                map.apply(between(&features, c * CHUNK, n.min((c + 1) * CHUNK)))?.dot(&means.t());
+            let rows = map.apply(between(&features, c * CHUNK, n.min((c + 1) * CHUNK)))?;
+            let score = (rows - &middle).dot(&means.t());
             let nearest = |row: ndarray::ArrayView1<'_, f64>| {
                 let mut best = None;
                 for (h, (x, half)) in row.iter().zip(&half).enumerate() {

@@ -74,6 +74,20 @@ fn some_objects_are_enough() {
     assert_eq!(pool.install(|| grow(growth().sample(600))), some);
 }
 
+/// Whatever is added to a feature, the others are labelled alike.
+#[test]
+fn features_far_from_zero_are_labelled_as_well() {
+    let (x, truth, links) = world(3_000, 4);
+    let mut far = x.clone();
+    far.column_mut(0).mapv_inplace(|v| v + 1e9);
+    let growth = MemberGrowth::new(Means).members(5).clusters(3..=3).sample(600);
+    let grow = |x: &Array2<f64>| growth.grow(x.view().into(), 3, &links, &()).unwrap().output;
+    for (near, far) in grow(&x).members.iter().zip(&grow(&far).members) {
+        let score = |member: &Partition| adjusted_rand(member, &truth).unwrap();
+        assert!(score(far) > score(near) - 0.02, "{} {}", score(far), score(near));
+    }
+}
+
 /// Classes lie in two of the features' leading directions; 80 more features are noise, or constant.
 #[test]
 fn many_features_are_seen_by_their_components() {
