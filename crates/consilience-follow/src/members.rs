@@ -47,12 +47,20 @@ impl Updater {
         share: f64,
         observer: &dyn Observer,
     ) -> Result<()> {
-        let (grown, none) = (self.grown().collect::<Vec<_>>(), members.is_empty());
-        self.weights.add_members(members, share, observer)?;
-        if !none {
-            self.weights.retire_members(&grown)?;
-            self.metric = None;
+        let grown: Vec<usize> = self.grown().collect();
+        if members.is_empty() {
+            return self.weights.add_members(members, share, observer);
         }
+        if grown.is_empty() {
+            self.weights.add_members(members, share, observer)?;
+        } else {
+            // The grown first: the weight that they leave would raise the share of the new ones.
+            let mut next = self.weights.clone();
+            next.retire_members(&grown)?;
+            next.add_members(members, share, observer)?;
+            self.weights = next;
+        }
+        self.metric = None;
         Ok(())
     }
 

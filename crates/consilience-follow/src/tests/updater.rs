@@ -102,6 +102,33 @@ fn stored_and_resumed_with_metric_and_grown_members() {
     );
 }
 
+/// An updater with five grown members beside six, which they have left half of the weight.
+fn grown() -> (Ensemble, Updater) {
+    let world = planted(Seed(6), &[30, 30], 6, 0.3, 0.0).unwrap();
+    let x = Array2::from_shape_fn((60, 2), |(i, j)| {
+        f64::from(u8::from(world.truth.label(i) == Some(j))) + 0.01 * (i % 7) as f64
+    });
+    let mut updater = Updater::new(world.ensemble.clone(), 2).unwrap();
+    updater.update(&batch(&world.truth, 30, 1)).unwrap();
+    let growth = MemberGrowth::new(Means).members(5);
+    updater.grow(x.view().into(), &growth, 0.5, &()).unwrap();
+    assert_eq!(updater.ensemble().n_members(), 11);
+    (world.ensemble, updater)
+}
+
+#[test]
+fn new_members_get_the_share_that_is_asked_for() {
+    let (base, mut updater) = grown();
+    let bytes = updater.to_bytes();
+    let short = Partition::from_labels(&[0, 1]).unwrap();
+    assert!(updater.add_members(vec![short], 0.2, &()).is_err());
+    assert!(updater.to_bytes() == bytes);
+    updater.add_members(vec![base.members()[0].clone()], 0.2, &()).unwrap();
+    let weights = updater.by_weights().weights();
+    assert_eq!(weights.len(), 7);
+    assert!((weights[6] - 0.2).abs() < 1e-6, "{weights:?}");
+}
+
 #[test]
 fn objects_and_members_come_and_go() {
     let world = planted(Seed(5), &[30, 20], 6, 0.2, 0.0).unwrap();
