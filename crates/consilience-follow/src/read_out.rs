@@ -115,14 +115,18 @@ impl Updater {
         self.metric.as_ref()
     }
 
-    /// Changes how the metric is learned and used; it is opened anew at the next read-out.
+    /// Changes how the metric is learned and used; it is opened anew at the next read-out. Members
+    /// that were [grown](Updater::grow) leave, as they belong to the metric there was, and the
+    /// others share their weight.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for
-    /// parameters out of range.
+    /// parameters out of range; nothing has changed then.
     pub fn set_metric_rule(&mut self, rule: MetricRule) -> Result<()> {
         rule.check()?;
         self.ensemble().check_clusters(rule.n_clusters())?;
+        let grown: Vec<usize> = self.grown().collect();
+        self.weights.retire_members(&grown)?;
         (self.metric_rule, self.metric) = (rule, None);
         Ok(())
     }
@@ -166,9 +170,10 @@ impl Updater {
     /// before leave. The read-out uses them only where cross-validation chooses them. On an error
     /// nothing has changed.
     ///
-    /// They stay, and the metric on them follows new links, until this is called again, or until
-    /// objects or other members come or go: then they leave. [`Updater::to_bytes`] keeps them.
-    /// Growing before there are links is of no use.
+    /// They stay, and the metric on them follows new links, until this is called again, until
+    /// objects or other members come or go, or until the metric's rule changes
+    /// ([`set_metric_rule`](Updater::set_metric_rule)): then they leave.
+    /// [`Updater::to_bytes`] keeps them. Growing before there are links is of no use.
     ///
     /// ```
     /// use consilience::{Link, Pair, Result, Seed};

@@ -130,6 +130,22 @@ fn new_members_get_the_share_that_is_asked_for() {
 }
 
 #[test]
+fn another_rule_lets_grown_members_leave() {
+    let (base, mut updater) = grown();
+    let bytes = updater.to_bytes();
+    assert!(updater.set_metric_rule(MetricRule::new(61)).is_err());
+    assert!(updater.to_bytes() == bytes);
+    updater.set_metric_rule(MetricRule::new(3)).unwrap();
+    assert_eq!(updater.ensemble(), &base);
+    let weights = updater.by_weights().weights();
+    assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-6 && weights.len() == 6);
+    // What is stored goes over the members that there were at first.
+    let bytes = updater.to_bytes();
+    assert!(Updater::from_bytes(&bytes, base).unwrap().to_bytes() == bytes);
+    assert_eq!(updater.read_out(&()).unwrap().output.n_clusters(), 3);
+}
+
+#[test]
 fn objects_and_members_come_and_go() {
     let world = planted(Seed(5), &[30, 20], 6, 0.2, 0.0).unwrap();
     let mut updater = Updater::new(world.ensemble.clone(), 2).unwrap();
