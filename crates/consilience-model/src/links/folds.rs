@@ -1,5 +1,7 @@
 //! Which links are left out together.
 
+use std::collections::HashSet;
+
 use consilience_core::{Constraints, Link, Pair, Partition, Result, Seed, SideInformation};
 
 /// Links of a kind that are judged by, at most.
@@ -88,9 +90,16 @@ impl HeldOut {
             Trial::Objects(part) => side.without(|i| self.is_in(i, part)),
             Trial::Nothing => Ok(side.clone()),
             Trial::Links(part) => {
+                let ends = |pair: &Pair| (pair.i.min(pair.j), pair.i.max(pair.j));
+                let own = self.links.iter().zip(&self.of_link);
+                let out: HashSet<(usize, usize)> =
+                    own.filter(|l| usize::from(*l.1) == part).map(|l| ends(l.0)).collect();
+                // All that were stated, also where there are too many to judge by.
+                let stated = side.stated().unwrap_or_default();
                 let mut rest = Constraints::new(side.n_objects())?;
-                for (pair, &own) in self.links.iter().zip(&self.of_link) {
-                    if usize::from(own) != part {
+                for kind in [Link::Must, Link::Cannot] {
+                    for pair in stated.iter().filter(|p| p.link == kind && !out.contains(&ends(p)))
+                    {
                         rest.add(pair.i, pair.j, pair.link)?;
                     }
                 }

@@ -100,3 +100,16 @@ fn candidates_keep_to_the_memory_budget() {
     assert!(fit(1 << 20).is_ok());
     assert_eq!(fit(10_000).unwrap_err().kind(), ErrorKind::TooLarge);
 }
+
+#[test]
+fn trials_know_all_links_but_those_of_their_part() {
+    // More of either kind than are judged by.
+    let side = parity(3_000, 14_000);
+    let stated = side.stated().unwrap();
+    let held = HeldOut::new(&side, 3_000, 4, Seed(2));
+    assert_eq!(held.links().len(), 10_000);
+    for part in 0..4 {
+        let rest = held.side_of(&side, Trial::Links(part)).unwrap();
+        assert_eq!(rest.stated().unwrap().len(), stated.len() - 2_500);
+    }
+}
