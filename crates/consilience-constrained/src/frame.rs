@@ -7,10 +7,12 @@ use consilience_core::{Assign, Dense, Features, Result, Seed, SideInformation, r
 use consilience_num::kmeans;
 use consilience_num::reduce::ordered_chunks;
 use consilience_num::rows::mean_row;
-use ndarray::{Array1, Array2, ArrayView2, Axis, Zip};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Zip};
 
 /// Rows whose sums are taken together.
 pub(crate) const CHUNK: usize = 1024;
+/// Deviations below this share of a feature's mean are rounding.
+const ROUNDING: f64 = 1e-12;
 
 /// The features multiplied by a power of two and centred, so that squares neither overflow nor
 /// vanish.
@@ -44,6 +46,18 @@ impl Frame {
 
     pub(crate) fn n_features(&self) -> usize {
         self.mean.len()
+    }
+
+    /// The mean squares of the features in the frame; `None` for one that is constant, but for
+    /// rounding, or whose squares vanish.
+    pub(crate) fn variances(&self, x: ArrayView2<'_, f64>) -> Vec<Option<f64>> {
+        let variance = |(column, &mean): (ArrayView1<'_, f64>, &f64)| {
+            let square = column.dot(&column) / x.nrows() as f64;
+            let varies = column.iter().any(|v| *v != column[0]);
+            let rounding = (ROUNDING * mean).powi(2).max(f64::MIN_POSITIVE.sqrt());
+            (varies && square > rounding).then_some(square)
+        };
+        x.columns().into_iter().zip(&self.mean).map(variance).collect()
     }
 
     #[cfg(feature = "serde")]

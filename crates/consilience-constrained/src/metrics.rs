@@ -77,22 +77,34 @@ impl Scatter {
     }
 
     /// `weight` times the inverse; directions of less than `floor` of the largest spread count as
-    /// that.
-    pub(crate) fn inverse(&self, weight: f64, floor: f64) -> Result<Metric> {
+    /// that, with every feature in the unit of its own variance, so that none is small by its unit.
+    pub(crate) fn inverse(
+        &self,
+        weight: f64,
+        variance: &Array1<f64>,
+        floor: f64,
+    ) -> Result<Metric> {
         match self {
             Scatter::Diagonal(s) => {
-                let least = floor * s.iter().fold(0.0f64, |m, v| m.max(*v));
-                let a = s.mapv(|s| weight / s.max(least).max(f64::MIN_POSITIVE.sqrt()));
+                let largest = s.iter().zip(variance).fold(0.0f64, |m, (s, v)| m.max(s / v));
+                let least = variance.mapv(|v| (floor * largest * v).max(f64::MIN_POSITIVE.sqrt()));
+                let a = Zip::from(s).and(&least).map_collect(|s, least| weight / s.max(*least));
                 Ok(Metric { log_det: a.iter().map(|a| a.ln()).sum(), kind: Kind::Diagonal(a) })
             }
             Scatter::Full(s) => {
-                let eigen = eigenpairs(s.view())?;
+                let root = variance.mapv(f64::sqrt);
+                let mut scaled = s.clone();
+                for (mut row, &r) in scaled.rows_mut().into_iter().zip(&root) {
+                    Zip::from(&mut row).and(&root).for_each(|v, other| *v = *v / r / other);
+                }
+                let eigen = eigenpairs(scaled.view())?;
                 let least = floor * eigen.values.first().copied().unwrap_or(0.0).max(0.0);
                 let mut l = eigen.vectors.t().to_owned();
-                let mut log_det = 0.0;
+                let mut log_det = -variance.iter().map(|v| v.ln()).sum::<f64>();
                 for (mut row, &v) in l.rows_mut().into_iter().zip(&eigen.values) {
                     let a = weight / v.max(least).max(f64::MIN_POSITIVE.sqrt());
                     row *= a.sqrt();
+                    row /= &root;
                     log_det += a.ln();
                 }
                 Ok(Metric { kind: Kind::Full(l), log_det })

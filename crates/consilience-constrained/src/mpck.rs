@@ -186,6 +186,7 @@ struct State<'a> {
 impl<'a> State<'a> {
     fn new(
         method: &MpckMeans,
+        frame: &Frame,
         x: ArrayView2<'a, f64>,
         side: &'a SideInformation,
         centres: Array2<f64>,
@@ -198,12 +199,12 @@ impl<'a> State<'a> {
             ties[j].push(LinkOf { other: i, pair, link });
         }
         let ends: Vec<(usize, usize)> = pairs.iter().map(|p| (p.i, p.j)).collect();
-        let mut variance = x.map_axis(Axis(0), |c| c.dot(&c) / n as f64);
-        let mean = variance.sum() / d as f64;
+        let variances = frame.variances(x);
+        let mean = variances.iter().flatten().sum::<f64>() / d as f64;
         // A constant feature gets a finite weight, which touches no distance among the objects.
-        variance.mapv_inplace(|v| if mean > 0.0 { v.max(1e-6 * mean) } else { 1.0 });
-        let start =
-            Metric::diagonal(Array1::from_elem(d, 1.0 / if mean > 0.0 { mean } else { 1.0 }));
+        let (mean, least) = if mean > 0.0 { (mean, 1e-6 * mean) } else { (1.0, 1.0) };
+        let variance = variances.into_iter().map(|v| v.unwrap_or(least)).collect();
+        let start = Metric::diagonal(Array1::from_elem(d, 1.0 / mean));
         let count = if method.per_cluster { centres.nrows() } else { 1 };
         let tied = (0..n).filter(|&i| !ties[i].is_empty()).collect();
         let mut state = State {
@@ -407,7 +408,7 @@ impl<'a> State<'a> {
             let objects = size[m] + self.prior;
             let mut best = (self.part(&self.metrics[m], base, &broken[m], objects), None);
             for scatter in [&with_links, &*base] {
-                let metric = scatter.inverse(objects, 1e-6)?;
+                let metric = scatter.inverse(objects, &self.variance, 1e-6)?;
                 let value = self.part(&metric, base, &broken[m], objects);
                 if value < best.0 {
                     best = (value, Some(metric));
@@ -530,7 +531,7 @@ impl ConstrainedClusterer for MpckMeans {
         let (frame, x) = Frame::new(&features)?;
         let centres = first_centres(x.view(), side, clusters, self.seed)?;
         side.tell_thinned(self.max_pairs, &mut report);
-        let mut state = State::new(self, x.view(), side, centres);
+        let mut state = State::new(self, &frame, x.view(), side, centres);
         let mut watch = Watch::new(observer, self.name(), self.max_iterations);
         self.run(&mut state, &mut report, &mut watch, &mut |_| {})?;
         let State { mut labels, mut centres, mut metrics, .. } = state;
@@ -610,7 +611,7 @@ mod tests {
     fn the_objective_never_rises() {
         for seed in 0..40 {
             let (x, side, k) = world(seed);
-            let (_, x) = Frame::new(&x.view().into()).unwrap();
+            let (frame, x) = Frame::new(&x.view().into()).unwrap();
             for (per_cluster, full) in [(false, false), (true, false), (false, true), (true, true)]
             {
                 let method = MpckMeans::new(k)
@@ -618,7 +619,7 @@ mod tests {
                     .full(full)
                     .weight(0.3 + (seed % 3) as f64);
                 let centres = first_centres(x.view(), &side, k, Seed(seed)).unwrap();
-                let mut state = State::new(&method, x.view(), &side, centres);
+                let mut state = State::new(&method, &frame, x.view(), &side, centres);
                 let mut seen = Vec::new();
                 let mut watch = Watch::new(&(), "", 100);
                 let mut report = Report::default();
@@ -651,32 +652,64 @@ mod tests {
     }
 
     #[test]
-    fn a_single_diagonal_metric_without_links_is_the_inverse_pooled_variance() {
-        let mut s = Seed(3).stream();
-        let x = Array2::from_shape_fn((100, 2), |(i, j)| {
-            if j == 0 { (i % 2) as f64 * 8.0 + 0.5 * s.normal() } else { s.normal() }
-        });
-        let (_, x) = Frame::new(&x.view().into()).unwrap();
-        let side = SideInformation::none(100);
-        let method = MpckMeans::new(2).prior(1e-9);
-        let mut state = State::new(
-            &method,
-            x.view(),
-            &side,
-            first_centres(x.view(), &side, 2, Seed(0)).unwrap(),
-        );
-        method
-            .run(&mut state, &mut Report::default(), &mut Watch::new(&(), "", 100), &mut |_| {})
-            .unwrap();
-        let apart = &x
-            - &ndarray::Array2::from_shape_fn(x.dim(), |(i, j)| {
-                state.centres[[state.labels[i] as usize, j]]
+    fn a_single_metric_without_links_is_the_inverse_pooled_variance_in_any_unit() {
+        for (unit, full) in [(1.0, false), (1e-5, false), (1.0, true), (1e-5, true)] {
+            let mut s = Seed(3).stream();
+            let x = Array2::from_shape_fn((100, 3), |(i, j)| match j {
+                0 => (i % 2) as f64 * 8.0 + 0.5 * s.normal(),
+                1 => unit * s.normal(),
+                _ => 0.1,
             });
-        for j in 0..2 {
-            let variance = apart.column(j).dot(&apart.column(j)) / 100.0;
-            let mut unit = Array1::zeros(2);
-            unit[j] = 1.0;
-            assert!((state.metrics[0].square(unit.view()) * variance - 1.0).abs() < 1e-6);
+            let (frame, x) = Frame::new(&x.view().into()).unwrap();
+            let side = SideInformation::none(100);
+            let method = MpckMeans::new(2).prior(1e-9).full(full);
+            let centres = first_centres(x.view(), &side, 2, Seed(0)).unwrap();
+            let mut state = State::new(&method, &frame, x.view(), &side, centres);
+            let mut watch = Watch::new(&(), "", 100);
+            method.run(&mut state, &mut Report::default(), &mut watch, &mut |_| {}).unwrap();
+            // The metric of the last clusters, to the last digit.
+            take_means(state.x, &state.labels, &mut state.centres);
+            state.learn().unwrap();
+            let apart = &x
+                - &Array2::from_shape_fn(x.dim(), |(i, j)| {
+                    state.centres[[state.labels[i] as usize, j]]
+                });
+            let covariance = apart.t().dot(&apart) / 100.0;
+            for i in 0..2 {
+                for j in 0..=i {
+                    let (a, b) = (covariance[[i, i]].sqrt(), covariance[[j, j]].sqrt());
+                    let mut v = Array1::zeros(3);
+                    v[i] += a;
+                    v[j] += b;
+                    // v' C^-1 v for v = a e_i + b e_j, by the correlation r.
+                    let r = covariance[[1, 0]] / (covariance[[0, 0]] * covariance[[1, 1]]).sqrt();
+                    let expected = match (i == j, full) {
+                        (true, false) => 4.0,
+                        (true, true) => 4.0 / (1.0 - r * r),
+                        (false, false) => 2.0,
+                        (false, true) => 2.0 / (1.0 + r),
+                    };
+                    let found = state.metrics[0].square(v.view());
+                    assert!((found / expected - 1.0).abs() < 1e-5, "{unit} {full} {i} {j}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_feature_in_a_small_unit_counts() {
+        let mut s = Seed(8).stream();
+        let class = |i: usize| i % 2;
+        let x = Array2::from_shape_fn((200, 2), |(i, j)| {
+            if j == 0 { s.normal() } else { 1e-4 * (class(i) as f64 + 0.1 * s.normal()) }
+        });
+        let labels: Vec<i64> =
+            (0..200).map(|i| if i < 120 { class(i) as i64 } else { -1 }).collect();
+        let side = SideInformation::from_labels(&labels).unwrap();
+        for (each, full) in [(false, false), (true, false), (false, true), (true, true)] {
+            let method = MpckMeans::new(2).per_cluster(each).full(full);
+            let found = method.cluster(x.view().into(), &side).unwrap().partition;
+            assert!((0..200).all(|i| found.label(i) == found.label(class(i))), "{each} {full}");
         }
     }
 }
