@@ -3,7 +3,7 @@ use consilience_core::{
     Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, ensure,
 };
 use consilience_num::rows::mean_row;
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array2, ArrayView2, Axis, Zip, s};
 
 use crate::standard::Standard;
 use crate::{LinearMap, MetricLearner};
@@ -40,7 +40,8 @@ use crate::{LinearMap, MetricLearner};
 /// the result is that of RCA, with a note.
 ///
 /// # Complexity
-/// O(n d + p d^2 + S d^2 + d^3) time for S pairs of sets apart, O(n d + d^2) memory.
+/// O(n d + p d^2 + S d + d^3) time for S pairs of sets apart, which are not walked over where every
+/// two sets are apart, as with labels; O(n d + d^2) memory.
 ///
 /// # Errors
 /// As [`MetricLearner::fit`]; [`shrinkage`](Dca::shrinkage) must lie in 0..=1,
@@ -91,26 +92,42 @@ impl Dca {
     }
 }
 
+/// Pairs of sets between two looks at the observer.
+const PAIRS: usize = 4096;
+
 /// `sum (m_s - m_t)(m_s - m_t)'` over the pairs of labelled sets that are apart, or over all pairs.
-fn scatter_between(z: ArrayView2<'_, f64>, side: &SideInformation, all: bool) -> Array2<f64> {
+fn scatter_between(
+    z: ArrayView2<'_, f64>,
+    side: &SideInformation,
+    all: bool,
+    observer: &dyn Observer,
+) -> Result<Array2<f64>> {
     let sets = side.labelled_sets();
-    let means: Vec<_> = sets.iter().map(|s| mean_row(z, s)).collect();
-    // It is M' (D - W) M with the graph's Laplacian.
-    let m = Array2::from_shape_fn((sets.len(), z.ncols()), |(s, j)| means[s][j]);
-    let mut sum = Array2::<f64>::zeros(m.dim());
-    let mut add = |a: usize, b: usize| {
-        let diff = &m.row(a) - &m.row(b);
-        let mut row = sum.row_mut(a);
-        row += &diff;
-        let mut row = sum.row_mut(b);
-        row -= &diff;
-    };
-    if all {
-        (0..sets.len()).for_each(|a| (a + 1..sets.len()).for_each(|b| add(a, b)));
-    } else {
-        side.sets_apart().for_each(|(a, b)| add(a, b));
+    let mut m = Array2::<f64>::zeros((sets.len(), z.ncols()));
+    for (mut row, set) in m.rows_mut().into_iter().zip(sets) {
+        row.assign(&mean_row(z, set));
     }
-    m.t().dot(&sum)
+    if all || side.are_classes() {
+        // Over all pairs of S sets it is S times the scatter of their means around the mean of
+        // these, which is taken a second time: means that coincide have none, not even rounding.
+        let count = sets.len().max(1) as f64;
+        for _ in 0..2 {
+            let mean = m.sum_axis(Axis(0)) / count;
+            m -= &mean;
+        }
+        return Ok(m.t().dot(&m) * count);
+    }
+    // It is M' (D - W) M with the graph's Laplacian.
+    let mut sum = Array2::<f64>::zeros(m.dim());
+    for (pair, (a, b)) in side.sets_apart().enumerate() {
+        if pair % PAIRS == 0 {
+            observer.check()?;
+        }
+        let (of_a, of_b) = (m.row(a), m.row(b));
+        Zip::from(sum.row_mut(a)).and(&of_a).and(&of_b).for_each(|s, a, b| *s += a - b);
+        Zip::from(sum.row_mut(b)).and(&of_a).and(&of_b).for_each(|s, a, b| *s -= a - b);
+    }
+    Ok(m.t().dot(&sum))
 }
 
 impl MetricLearner for Dca {
@@ -150,7 +167,7 @@ impl MetricLearner for Dca {
         if all && sets.len() > 1 {
             report.notes.push("no cannot-links: all labelled sets are taken to be apart".into());
         }
-        let between = report.stage("directions", || scatter_between(z, side, all));
+        let between = report.stage("directions", || scatter_between(z, side, all, observer))?;
         observer.check()?;
         let eigen = eigenpairs(((&between + &between.t()) * 0.5).view())?;
         let largest = eigen.values.first().copied().unwrap_or(0.0);
@@ -166,5 +183,64 @@ impl MetricLearner for Dca {
         let u = eigen.vectors.slice(s![.., ..rank]);
         let root = inverse_root(u.t().dot(&inner).dot(&u).view())?;
         Ok(Fit::new(standard.map(root.dot(&u.t()))?, report))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_core::{Constraints, ErrorKind, Link, Seed};
+
+    struct Impatient;
+    impl Observer for Impatient {
+        fn cancelled(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn sets_that_are_all_apart_need_no_walk() {
+        let mut s = Seed(2).stream();
+        let z = Array2::from_shape_fn((30, 3), |_| 1e4 + s.normal());
+        let labels: Vec<i64> = (0..30).map(|i| i % 7 - 1).collect();
+        let mut must = Constraints::new(30).unwrap();
+        (0..12).for_each(|i| must.add(i, i + 15, Link::Must).unwrap());
+        let mut some = must.clone();
+        (0..5).for_each(|i| some.add(i, i + 1, Link::Cannot).unwrap());
+        let sides = [
+            (SideInformation::from_labels(&labels).unwrap(), false),
+            (SideInformation::from_constraints(&must), true),
+            (SideInformation::from_constraints(&some), false),
+        ];
+        for (side, all) in sides {
+            let means: Vec<_> =
+                side.labelled_sets().iter().map(|set| mean_row(z.view(), set)).collect();
+            let pairs: Vec<(usize, usize)> = match all {
+                true => (0..means.len()).flat_map(|b| (0..b).map(move |a| (a, b))).collect(),
+                false => side.sets_apart().collect(),
+            };
+            let mut expected = Array2::<f64>::zeros((3, 3));
+            for (a, b) in pairs {
+                let diff = &means[a] - &means[b];
+                let outer = Array2::from_shape_fn((3, 3), |(i, j)| diff[i] * diff[j]);
+                expected += &outer;
+            }
+            let found = scatter_between(z.view(), &side, all, &()).unwrap();
+            assert!((found - expected).iter().all(|v| v.abs() < 1e-7));
+        }
+        let side = SideInformation::from_constraints(&some);
+        let error = scatter_between(z.view(), &side, false, &Impatient).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Cancelled);
+    }
+
+    /// Pair by pair, 1.25 thousand million differences.
+    #[test]
+    fn very_many_must_links_are_quick() {
+        let n = 100_000;
+        let x = Array2::from_shape_fn((n, 2), |(i, j)| (i / 2 % 10 + i % 2 * j) as f64);
+        let mut links = Constraints::new(n).unwrap();
+        (0..n / 2).for_each(|i| links.add(2 * i, 2 * i + 1, Link::Must).unwrap());
+        let side = SideInformation::from_constraints(&links);
+        assert_eq!(Dca::new().learn((&x).into(), &side).unwrap().n_outputs(), 1);
     }
 }
