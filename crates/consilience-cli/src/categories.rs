@@ -39,8 +39,8 @@ impl Coding<'_> {
     ) -> Outcome<Table> {
         let holes = missing != Missing::Refuse;
         let table = files::data_table(path, self.columns, drop, holes, terminal)?;
-        let filled =
-            filled(&table, missing).map_err(|e| Failure::from(e).within(path.display()))?;
+        let filled = filled(&table, missing, terminal)
+            .map_err(|e| Failure::from(e).within(path.display()))?;
         let Some(labels) = table.categories() else { return Err(none(path)) };
         let mut embedding =
             self.distance.embedding(labels.ensemble()).memory_budget(memory::budget());
@@ -120,7 +120,11 @@ impl Categories {
 }
 
 /// The numbers of a table, with what is missing filled in.
-pub(crate) fn filled(table: &DataTable, missing: Missing) -> Result<Option<Array2<f64>>> {
+pub(crate) fn filled(
+    table: &DataTable,
+    missing: Missing,
+    terminal: &Terminal,
+) -> Result<Option<Array2<f64>>> {
     let numbers: Option<Features<'_>> = table.numbers().map(FeatureTable::view);
     match (numbers, missing) {
         (None, _) => Ok(None),
@@ -128,7 +132,7 @@ pub(crate) fn filled(table: &DataTable, missing: Missing) -> Result<Option<Array
             x.check()?;
             Ok(Some(x.dense()?.to_f64()?))
         }
-        (Some(x), missing) => missing.filled(x).map(Some),
+        (Some(x), missing) => missing.filled_observed(x, terminal).map(Some),
     }
 }
 

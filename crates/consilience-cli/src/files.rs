@@ -148,11 +148,11 @@ impl Table {
     }
 
     /// The same where missing values are filled in as asked.
-    fn filled(table: DataTable, missing: Missing) -> Outcome<Self> {
+    fn filled(table: DataTable, missing: Missing, terminal: &Terminal) -> Outcome<Self> {
         if missing == Missing::Refuse {
             return Table::of(table);
         }
-        let filled = missing.filled(table.view()?)?;
+        let filled = missing.filled_observed(table.view()?, terminal)?;
         let (names, ids) = (table.number_names().to_vec(), table.ids().cloned());
         Ok(Table::coded(FeatureTable::F64(filled), names, ids, None))
     }
@@ -270,7 +270,7 @@ pub(crate) fn features(
     terminal: &Terminal,
 ) -> Outcome<Table> {
     let table = data_table(path, &[], drop, missing != Missing::Refuse, terminal)?;
-    Table::filled(table, missing).map_err(|failure| failure.within(path.display()))
+    Table::filled(table, missing, terminal).map_err(|failure| failure.within(path.display()))
 }
 
 /// Features of new objects, in the columns and under the map of others.
@@ -347,7 +347,8 @@ pub(crate) fn features_of(
 ) -> Outcome<Table> {
     let input = input_beside(path)?.drop(drop).missing(missing != Missing::Refuse);
     let table = terminal.read(path, input.data_table(terminal).map_err(|e| in_own_words(&e))?);
-    let filled = Table::filled(table, missing).map_err(|failure| failure.within(path.display()));
+    let filled = Table::filled(table, missing, terminal);
+    let filled = filled.map_err(|failure| failure.within(path.display()));
     let Table { table, names, ids, .. } = filled?;
     let rows = table.view().n_objects();
     let table = match by_id(path, objects, ids.as_ref(), terminal) {

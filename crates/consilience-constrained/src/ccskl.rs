@@ -1,6 +1,7 @@
 use consilience_core::{
     Assign, Clustering, Clusters, ConstrainedClusterer, Features, Fit, MemoryBudget, Observer,
-    Report, Result, Seed, SideInformation, Status, Watch, at_least_one, check_restarts,
+    OnlyCancels, Report, Result, Seed, SideInformation, Status, Watch, at_least_one,
+    check_restarts,
 };
 #[cfg(feature = "serde")]
 use consilience_core::{Error, stored::Parts};
@@ -144,7 +145,8 @@ impl Ccskl {
         watch.step(2)?;
         let found = fit(rows, None, &options, watch.observer())?;
         let start = first_centres(rows, side, clusters, self.seed)?;
-        let seeded = from_centres(rows, None, start.view(), &options, &())?;
+        let seeded =
+            from_centres(rows, None, start.view(), &options, &OnlyCancels(watch.observer()))?;
         Ok(if seeded.inertia < found.inertia { seeded } else { found })
     }
 }

@@ -331,7 +331,7 @@ impl ConsensusMetric {
     ) -> Result<MetricReport> {
         let features = features.dense()?;
         features.check()?;
-        let components = principal_components(features, COMPONENT_SAMPLE, COMPONENTS)?;
+        let components = principal_components(features, COMPONENT_SAMPLE, COMPONENTS, observer)?;
         let mut report = self.grow(ensemble, &[], components, constraints, observer)?;
         report.sampled = (features.n_objects() > COMPONENT_SAMPLE).then_some(COMPONENT_SAMPLE);
         Ok(report)

@@ -8,7 +8,7 @@ use consilience_core::{
     Result, Seed, SideInformation, at_least_one, ensure,
 };
 use consilience_metric::{Itml, LinearMap, MetricLearner};
-use consilience_num::svd::{SvdOptions, truncated_svd};
+use consilience_num::svd::{SvdOptions, try_truncated_svd};
 use ndarray::{Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
@@ -182,7 +182,8 @@ impl MemberGrowth {
         let range = self.checked(features, clusters, constraints)?;
         let asked = features.n_features() > self.components;
         let count = if asked { COMPONENTS.max(self.components) } else { COMPONENTS };
-        let components = principal_components(features, self.sample_for(*range.end()), count)?;
+        let sample = self.sample_for(*range.end());
+        let components = principal_components(features, sample, count, observer)?;
         // Constant features have none.
         let many = asked && components.ncols() > 0;
         let leading =
@@ -338,6 +339,7 @@ pub(crate) fn principal_components(
     features: Dense<'_>,
     sample: usize,
     most: usize,
+    observer: &dyn Observer,
 ) -> Result<Array2<f32>> {
     let (n, count) = (features.n_objects(), features.n_objects().min(sample));
     let rows: Vec<usize> =
@@ -355,7 +357,7 @@ pub(crate) fn principal_components(
             if deviation > 0.0 && deviation.recip().is_finite() { deviation.recip() } else { 0.0 };
         column.mapv_inplace(|v| (v - *mean) * *scale);
     }
-    let svd = truncated_svd(&x, &SvdOptions::new(most));
+    let svd = try_truncated_svd(&x, &SvdOptions::new(most), observer)?;
     let mut map = svd.map;
     map.columns_mut().into_iter().zip(&svd.values).for_each(|(mut column, &value)| column *= value);
     for (mut row, &scale) in map.rows_mut().into_iter().zip(&scales) {
@@ -365,14 +367,15 @@ pub(crate) fn principal_components(
     let chunks: Vec<Array2<f32>> = (0..n.div_ceil(CHUNK))
         .into_par_iter()
         .map(|c| {
+            observer.check()?;
             let rows = between(&features, c * CHUNK, n.min((c + 1) * CHUNK));
             let mapped = match rows {
                 Dense::F32(x) => x.mapv(f64::from).dot(&map),
                 Dense::F64(x) => x.dot(&map),
             };
-            (mapped - &shift).mapv(|v| if v.is_finite() { v as f32 } else { 0.0 })
+            Ok((mapped - &shift).mapv(|v| if v.is_finite() { v as f32 } else { 0.0 }))
         })
-        .collect();
+        .collect::<Result<_>>()?;
     let views: Vec<_> = chunks.iter().map(|c| c.view()).collect();
     ndarray::concatenate(Axis(0), &views).map_err(|e| Error::shape(e.to_string()))
 }
@@ -402,13 +405,13 @@ fn label_all(
     map: &LinearMap,
     observer: &dyn Observer,
 ) -> Result<Partition> {
-    let mut means = Array2::<f64>::zeros((made.n_clusters(), positions.ncols()));
-    for (row, label) in positions.axis_iter(Axis(0)).zip(made.iter()) {
-        if let Some(h) = label {
     // Products of positions far from 0 would drown how far apart these are: the middle of those
     // that members are made from goes from all.
     let middle = positions.sum_axis(Axis(0)) / positions.nrows().max(1) as f64;
     let positions = &positions - &middle;
+    let mut means = Array2::<f64>::zeros((made.n_clusters(), positions.ncols()));
+    for (row, label) in positions.axis_iter(Axis(0)).zip(made.iter()) {
+        if let Some(h) = label {
             means.row_mut(h).scaled_add(1.0, &row);
         }
     }

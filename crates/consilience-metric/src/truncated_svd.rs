@@ -1,8 +1,8 @@
 use consilience_core::{
-    Error, ErrorKind, Features, Fit, Observer, Report, Result, Seed, Status, Stop, at_least_one,
+    Error, ErrorKind, Features, Fit, Observer, Report, Result, Seed, Status, at_least_one,
 };
 use consilience_num::kmeans::sparse::ScaledRows;
-use consilience_num::svd::{Rows, Svd, SvdOptions, truncated_svd};
+use consilience_num::svd::{Rows, SvdOptions, try_truncated_svd};
 use ndarray::Array2;
 
 use crate::LinearMap;
@@ -91,14 +91,14 @@ impl TruncatedSvd {
         if !(self.tolerance > 0.0) {
             return Err(Error::invalid(format!("tolerance {}; expected above 0", self.tolerance)));
         }
-        let stop = Stop::new(observer);
-        stop.check()?;
+        observer.check()?;
+        let options = SvdOptions::new(self.dimensions).tolerance(self.tolerance).seed(self.seed);
+        let svd = |rows: &dyn Rows| try_truncated_svd(rows, &options, observer);
         let found = match features {
-            Features::Sparse32(x) => self.svd(&ScaledRows::new(x)?, &stop),
-            Features::Sparse64(x) => self.svd(&ScaledRows::new(x)?, &stop),
-            _ => self.svd(&unit_table(features.dense()?.to_f64()?), &stop),
+            Features::Sparse32(x) => svd(&ScaledRows::new(x)?)?,
+            Features::Sparse64(x) => svd(&ScaledRows::new(x)?)?,
+            _ => svd(&unit_table(features.dense()?.to_f64()?))?,
         };
-        stop.check()?;
         let mut report = Report::default();
         if !found.converged {
             report.status = Status::MaxIterations;
@@ -116,31 +116,6 @@ impl TruncatedSvd {
             ));
         }
         Ok(Fit::new(LinearMap::from_matrix(directions)?, report))
-    }
-
-    fn svd(&self, rows: &dyn Rows, stop: &Stop<'_>) -> Svd {
-        let options = SvdOptions::new(self.dimensions).tolerance(self.tolerance);
-        truncated_svd(&Watched { rows, stop }, &options.seed(self.seed))
-    }
-}
-
-/// Rows whose products are 0 once somebody asked to stop: what comes out is thrown away.
-struct Watched<'a> {
-    rows: &'a dyn Rows,
-    stop: &'a Stop<'a>,
-}
-
-impl Rows for Watched<'_> {
-    fn dim(&self) -> (usize, usize) {
-        self.rows.dim()
-    }
-
-    fn multiply(&self, v: &[f64], out: &mut [f64], width: usize) {
-        if self.stop.asked() { out.fill(0.0) } else { self.rows.multiply(v, out, width) }
-    }
-
-    fn multiply_transposed(&self, u: &[f64], out: &mut [f64], width: usize) {
-        if self.stop.asked() { out.fill(0.0) } else { self.rows.multiply_transposed(u, out, width) }
     }
 }
 

@@ -133,7 +133,7 @@ impl ConsensusClustering {
         let features = features.into();
         // Prototypes are means of what the members saw.
         features.dense()?;
-        match self.generator.filled(features)? {
+        match self.generator.filled(features, observer)? {
             Some(filled) => self.fit_to((&filled).into(), observer),
             None => self.fit_to(features, observer),
         }

@@ -22,7 +22,7 @@
 //! starts and products with blocks. Ours keeps the whole block Krylov space of the smaller side
 //! until the residuals are small, instead of a fixed number of power steps.
 
-use consilience_core::Seed;
+use consilience_core::{Observer, Result, Seed, Stop};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
@@ -292,6 +292,45 @@ pub fn truncated_svd(rows: &dyn Rows, options: &SvdOptions) -> Svd {
     Svd { left: straight, values, map: map.dot(&turn), converged }
 }
 
+/// As [`truncated_svd`], and can be cancelled before each product with the rows.
+///
+/// # Errors
+/// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+///
+/// # Complexity
+/// As [`truncated_svd`].
+pub fn try_truncated_svd(
+    rows: &dyn Rows,
+    options: &SvdOptions,
+    observer: &dyn Observer,
+) -> Result<Svd> {
+    let stop = Stop::new(observer);
+    stop.check()?;
+    let found = truncated_svd(&Watched { rows, stop: &stop }, options);
+    stop.check()?;
+    Ok(found)
+}
+
+/// Rows whose products are 0 once somebody asked to stop: what comes out is thrown away.
+struct Watched<'a> {
+    rows: &'a dyn Rows,
+    stop: &'a Stop<'a>,
+}
+
+impl Rows for Watched<'_> {
+    fn dim(&self) -> (usize, usize) {
+        self.rows.dim()
+    }
+
+    fn multiply(&self, v: &[f64], out: &mut [f64], width: usize) {
+        if self.stop.asked() { out.fill(0.0) } else { self.rows.multiply(v, out, width) }
+    }
+
+    fn multiply_transposed(&self, u: &[f64], out: &mut [f64], width: usize) {
+        if self.stop.asked() { out.fill(0.0) } else { self.rows.multiply_transposed(u, out, width) }
+    }
+}
+
 /// Lets `f` fill a row-major table.
 fn product(out: &mut Array2<f64>, f: impl FnOnce(&mut [f64])) {
     if let Some(out) = out.as_slice_mut() {
@@ -367,6 +406,35 @@ impl SymmetricOperator for Side<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Asks to stop at a question of its number, and goes on asking.
+    struct Stops {
+        at: usize,
+        asked: std::sync::atomic::AtomicUsize,
+    }
+
+    impl Observer for Stops {
+        fn cancelled(&self) -> bool {
+            self.asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= self.at
+        }
+    }
+
+    #[test]
+    fn whoever_watches_can_stop_it_at_any_product() {
+        let mut draw = noise(5);
+        // The smaller side is assembled, or met by products alone.
+        for (n, d) in [(700, 40), (40, 700), (1_400, 700)] {
+            let x = Array2::from_shape_fn((n, d), |_| draw());
+            let options = SvdOptions::new(3).tolerance(1e-2);
+            let found = try_truncated_svd(&x, &options, &()).unwrap();
+            assert_eq!(found.values, truncated_svd(&x, &options).values);
+            for at in [0, 1, 2, 4] {
+                let stops = Stops { at, asked: 0.into() };
+                let error = try_truncated_svd(&x, &options, &stops).unwrap_err();
+                assert_eq!(error.kind(), consilience_core::ErrorKind::Cancelled);
+            }
+        }
+    }
 
     fn noise(seed: u64) -> impl FnMut() -> f64 {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

@@ -78,7 +78,7 @@ fn ensemble_of(
 ) -> Outcome<Fit<Ensemble>> {
     if let (Some(distance), Some(categories)) = (distance(args)?, table.categories()) {
         let way = missing(&args.missing, false)?;
-        let numbers = filled(table, way)?
+        let numbers = filled(table, way, terminal)?
             .map(|x| scale(&args.scale)?.scaled(&x).map_err(Failure::from))
             .transpose()?;
         let columns = categories.ensemble();
@@ -137,7 +137,7 @@ fn reduced(
         ));
     }
     if !numbers.is_sparse() {
-        let filled = filled(table, way)?;
+        let filled = filled(table, way, terminal)?;
         let scaled = filled.map(|x| scale.scaled(&x)).transpose()?;
         return match &scaled {
             Some(x) => reduction.table(x.into(), terminal),

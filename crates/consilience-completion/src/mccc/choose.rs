@@ -1,6 +1,6 @@
 //! C, k and the basis without the truth.
 
-use consilience_core::{Observer, Result, Seed};
+use consilience_core::{Observer, OnlyCancels, Result, Seed};
 use consilience_num::kmeans::{KMeansOptions, fit};
 use ndarray::{ArrayView2, Axis, s};
 use rayon::prelude::*;
@@ -200,6 +200,7 @@ impl Trials<'_> {
             .seed(self.judge.seed.derive("k-means", 1))
             .tolerance(1e-4)
             .parallel(false);
-        Ok(fit(product(rows, root.view()).view(), None, &options, &())?.assignment)
+        let observer = OnlyCancels(self.observer);
+        Ok(fit(product(rows, root.view()).view(), None, &options, &observer)?.assignment)
     }
 }

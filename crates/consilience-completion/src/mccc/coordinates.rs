@@ -1,7 +1,7 @@
 //! The coordinates Z that the similarity is completed in.
 
 use consilience_core::{Dense, Observer, Result, Seed};
-use consilience_num::svd::{Rows, SvdOptions, truncated_svd};
+use consilience_num::svd::{Rows, SvdOptions, try_truncated_svd};
 use ndarray::{Array2, Axis, concatenate};
 
 use super::neighbours::Graph;
@@ -51,7 +51,7 @@ impl Coordinates {
         };
         observer.check()?;
         if matches!(basis, Basis::Singular | Basis::RawSingular) {
-            return Ok(Self::singular(basis, frame, x, k, seed));
+            return Self::singular(basis, frame, x, (k, seed), observer);
         }
         let k = k.min(x.nrows());
         if x.nrows() <= EXACT {
@@ -71,13 +71,13 @@ impl Coordinates {
         basis: Basis,
         frame: Frame,
         x: Array2<f64>,
-        k: usize,
-        seed: Seed,
-    ) -> (Self, Extension) {
+        (k, seed): (usize, Seed),
+        observer: &dyn Observer,
+    ) -> Result<(Self, Extension)> {
         let constant = (basis == Basis::Singular).then(|| (x.ncols() as f64).sqrt());
         let rows = with_constant(x, constant);
         let options = SvdOptions::new(k).seed(seed.derive("singular", 0));
-        let mut found = truncated_svd(&rows, &options);
+        let mut found = try_truncated_svd(&rows, &options, observer)?;
         if found.values.is_empty() {
             // Nothing but zeros, or the decomposition failed: a constant column, which no feature
             // but the constant one has a part in.
@@ -90,7 +90,7 @@ impl Coordinates {
         }
         let extension = Extension::Linear { frame, constant, map: found.map };
         let (z, converged) = (found.left, found.converged);
-        (Coordinates { basis: Some(basis), z, converged }, extension)
+        Ok((Coordinates { basis: Some(basis), z, converged }, extension))
     }
 }
 

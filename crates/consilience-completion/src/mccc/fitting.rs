@@ -1,6 +1,6 @@
 //! From coordinates to the completed similarity.
 
-use consilience_core::{Error, Observer, Partition, Report, Result};
+use consilience_core::{Error, Observer, OnlyCancels, Partition, Report, Result};
 use consilience_num::kmeans::{KMeansOptions, fit};
 use ndarray::{Array2, ArrayView2, s};
 
@@ -228,7 +228,8 @@ impl Mccc {
             let unbalance = if trivial {
                 f64::INFINITY
             } else {
-                self.squared_sizes(product(z, self.read(&root).view()) * (z.nrows() as f64).sqrt())?
+                let rows = product(z, self.read(&root).view()) * (z.nrows() as f64).sqrt();
+                self.squared_sizes(rows, observer)?
             };
             if best.as_ref().is_none_or(|b| unbalance < b.0 || (trivial && b.0.is_infinite())) {
                 best = Some((unbalance, solved, multiple));
@@ -243,12 +244,12 @@ impl Mccc {
     }
 
     /// Sum of the squared sizes of the clusters of an embedding.
-    fn squared_sizes(&self, rows: Array2<f64>) -> Result<f64> {
+    fn squared_sizes(&self, rows: Array2<f64>, observer: &dyn Observer) -> Result<f64> {
         let options = KMeansOptions::new(self.clusters)
             .restarts(self.restarts.min(3))
             .seed(self.seed.derive("k-means", 2))
             .parallel(rayon::current_num_threads() > 1);
-        let labels = fit(rows.view(), None, &options, &())?.assignment;
+        let labels = fit(rows.view(), None, &options, &OnlyCancels(observer))?.assignment;
         let clusters = Partition::from_fn(labels.len(), |i| Some(u64::from(labels[i])))?;
         Ok(clusters.sizes().iter().map(|&s| (s as f64) * (s as f64)).sum())
     }

@@ -4,7 +4,7 @@ use consilience_core::{Observer, Result, Seed};
 use consilience_num::kmeans::{KMeansOptions, fit};
 use consilience_num::near::NearRows;
 use consilience_num::sparse::Csr;
-use consilience_num::svd::{Rows, SvdOptions, truncated_svd};
+use consilience_num::svd::{Rows, SvdOptions, try_truncated_svd};
 use ndarray::{Array2, Axis, s};
 use rayon::prelude::*;
 
@@ -68,13 +68,11 @@ impl Representatives {
         }
         let over = |j: usize| if mass[j] > 0.0 { 1.0 / mass[j].sqrt() } else { 0.0 };
         let shares = shares.map(|_, j, v| v * over(j));
-        let found = truncated_svd(
-            &shares,
-            &SvdOptions::new(k)
-                .tolerance(1e-7)
-                .max_iterations(60)
-                .seed(seed.derive("eigenvectors", 0)),
-        );
+        let options = SvdOptions::new(k)
+            .tolerance(1e-7)
+            .max_iterations(60)
+            .seed(seed.derive("eigenvectors", 0));
+        let found = try_truncated_svd(&shares, &options, observer)?;
         own.map = found.map;
         for (j, mut row) in own.map.rows_mut().into_iter().enumerate() {
             row *= over(j);

@@ -6,6 +6,7 @@ use consilience_core::{
 };
 use ndarray::{Array2, Axis, array};
 
+use super::coordinates::Coordinates;
 use super::sampling::Sampling;
 use super::solve::{Rules, Spectrum, certificate, least_weight, solve};
 use super::stochastic::{Factors, StepRules};
@@ -541,6 +542,17 @@ fn cancelled_at_any_question() {
         let stop = StopAt { at, asked: AtomicUsize::new(0) };
         let error = method.fit_completed(x.view(), &side(&known), &stop).map(|_| ()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled, "question {at} of {questions}");
+    }
+}
+
+#[test]
+fn decompositions_can_be_stopped() {
+    let (x, _) = blobs(90, 3, 3, 3.0, 17);
+    // Question 0 comes before it.
+    for at in 1..4 {
+        let stop = StopAt { at, asked: AtomicUsize::new(0) };
+        let found = Coordinates::new(Basis::Singular, &x.view().into(), 3, Seed(0), &stop);
+        assert_eq!(found.err().map(|e| e.kind()), Some(ErrorKind::Cancelled));
     }
 }
 

@@ -1,7 +1,7 @@
 //! What divides the objects, given the rows whose inner products are their similarities.
 
-use consilience_core::{FeatureMap, Features, Result, Seed};
-use consilience_num::svd::{Rows, SvdOptions, truncated_svd};
+use consilience_core::{FeatureMap, Features, Observer, Result, Seed};
+use consilience_num::svd::{Rows, SvdOptions, try_truncated_svd};
 use ndarray::{Array1, Array2};
 
 use super::regression::Projection;
@@ -49,7 +49,8 @@ impl Normalized {
         rows: &Array2<f64>,
         clusters: usize,
         seed: Seed,
-    ) -> Option<(Self, Array2<f64>, usize)> {
+        observer: &dyn Observer,
+    ) -> Result<Option<(Self, Array2<f64>, usize)>> {
         let (n, r) = rows.dim();
         let mut total = vec![0.0; r];
         Rows::multiply_transposed(rows, &vec![1.0; n], &mut total, 1);
@@ -58,7 +59,7 @@ impl Normalized {
         let above: Vec<f64> = sums.iter().copied().filter(|&s| s > 0.0).collect();
         let mean = above.iter().sum::<f64>() / above.len() as f64;
         if !(mean > 0.0) {
-            return None;
+            return Ok(None);
         }
         let mut own =
             Normalized { projection: projection.clone(), total, turn: Array2::zeros((r, 0)), mean };
@@ -67,9 +68,12 @@ impl Normalized {
             row /= own.degree(sum).sqrt();
         }
         // Left singular vectors of D^-1/2 E are the eigenvectors of D^-1/2 E E' D^-1/2.
-        own.turn = truncated_svd(&scaled, &SvdOptions::new(clusters).seed(seed)).map;
-        let found = (own.turn.ncols() > 0).then(|| own.eigenvectors(rows))?;
-        Some((own, found, n - above.len()))
+        let options = SvdOptions::new(clusters).seed(seed);
+        own.turn = try_truncated_svd(&scaled, &options, observer)?.map;
+        Ok((own.turn.ncols() > 0).then(|| {
+            let found = own.eigenvectors(rows);
+            (own, found, n - above.len())
+        }))
     }
 
     fn degree(&self, sum: f64) -> f64 {

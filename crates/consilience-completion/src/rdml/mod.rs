@@ -265,8 +265,9 @@ impl Rdml {
         let cut = match self.cut {
             SimilarityCut::KMeans => None,
             SimilarityCut::ShiMalik => report.stage("eigenvectors", || {
-                Normalized::new(&projection, &rows, k, self.seed.derive("eigenvectors", 0))
-            }),
+                let seed = self.seed.derive("eigenvectors", 0);
+                Normalized::new(&projection, &rows, k, seed, observer)
+            })?,
         };
         let seen = cut.as_ref().map_or(rows.view(), |(_, eigenvectors, _)| eigenvectors.view());
         let found = cluster_rows(seen, k, restarts, self.seed, &mut report, observer)?;

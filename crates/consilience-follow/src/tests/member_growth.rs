@@ -1,10 +1,12 @@
 use consilience_core::scores::adjusted_rand;
-use consilience_core::{BaseClusterer, Constraints, Ensemble, ErrorKind, Link, Partition, Seed};
+use consilience_core::{
+    BaseClusterer, Constraints, Ensemble, ErrorKind, Link, Observer, Partition, Seed,
+};
 use consilience_metric::Itml;
 use ndarray::Array2;
 
 use super::Means;
-use crate::member_growth::SAMPLE;
+use crate::member_growth::{SAMPLE, principal_components};
 use crate::{MemberGrowth, MetricRule, ReadOutMethod};
 
 /// Three classes that only small features distinguish, beside four wide random ones.
@@ -72,6 +74,21 @@ fn some_objects_are_enough() {
     assert!(adjusted_rand(&single.members[0], &some.members[0]).unwrap() > 0.95);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     assert_eq!(pool.install(|| grow(growth().sample(600))), some);
+}
+
+struct Stopped;
+
+impl Observer for Stopped {
+    fn cancelled(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn components_can_be_stopped() {
+    let (x, ..) = world(50, 7);
+    let error = principal_components(x.view().into(), SAMPLE, 3, &Stopped).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Cancelled);
 }
 
 /// Whatever is added to a feature, the others are labelled alike.

@@ -1,4 +1,4 @@
-use consilience_core::{Error, ErrorKind, Features, Result, ensure, with_rows};
+use consilience_core::{Error, ErrorKind, Features, Observer, Result, Stop, ensure, with_rows};
 use consilience_num::Float;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -62,6 +62,19 @@ impl Missing {
     /// # Complexity
     /// O(n d log n) time; [`Missing::Nearest`] O(n m d) for m objects with holes.
     pub fn filled<'a>(self, features: impl Into<Features<'a>>) -> Result<Array2<f64>> {
+        self.filled_observed(features, &())
+    }
+
+    /// [`filled`](Missing::filled) with cancellation, which [`Missing::Nearest`] asks for at every
+    /// object with holes.
+    ///
+    /// # Errors
+    /// As [`filled`](Missing::filled); [`ErrorKind::Cancelled`].
+    pub fn filled_observed<'a>(
+        self,
+        features: impl Into<Features<'a>>,
+        observer: &dyn Observer,
+    ) -> Result<Array2<f64>> {
         let features = features.into();
         self.check(&features)?;
         let table = features.dense()?;
@@ -73,7 +86,7 @@ impl Missing {
         match self {
             Missing::Mean => by_column(&mut x, mean),
             Missing::Median => by_column(&mut x, median),
-            Missing::Nearest => nearest(&mut x),
+            Missing::Nearest => nearest(&mut x, observer)?,
             Missing::Refuse | Missing::Member => {}
         }
         Ok(x)
@@ -135,7 +148,8 @@ fn median(values: &mut [f64]) -> f64 {
 }
 
 /// Means of the nearest objects that have the feature.
-fn nearest(x: &mut Array2<f64>) {
+fn nearest(x: &mut Array2<f64>, observer: &dyn Observer) -> Result<()> {
+    let stop = Stop::new(observer);
     let scaled = scaled(x);
     let (n, d) = x.dim();
     let holes: Vec<usize> = (0..n).filter(|&i| scaled.row(i).iter().any(|v| v.is_nan())).collect();
@@ -143,6 +157,9 @@ fn nearest(x: &mut Array2<f64>) {
     let filled: Vec<(usize, Vec<(usize, f64)>)> = holes
         .into_par_iter()
         .map(|i| {
+            if stop.asked() {
+                return (i, Vec::new());
+            }
             let mut near: Vec<(f64, usize)> = (0..n)
                 .filter(|&j| j != i)
                 .filter_map(|j| Some((distance(&scaled, i, j)?, j)))
@@ -157,11 +174,13 @@ fn nearest(x: &mut Array2<f64>) {
             (i, missing.filter_map(|c| Some((c, value(c)?))).collect())
         })
         .collect();
+    stop.check()?;
     for (i, values) in filled {
         values.into_iter().for_each(|(c, value)| x[[i, c]] = value);
     }
     // Objects without any feature in common with one that has it.
     by_column(x, mean);
+    Ok(())
 }
 
 /// Every feature at mean 0 and variance 1, over the objects that have it.
@@ -197,9 +216,12 @@ fn distance(x: &Array2<f64>, i: usize, j: usize) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use ndarray::array;
 
     use super::*;
+    use crate::{Generator, KMeans};
 
     const HOLE: f64 = f64::NAN;
 
@@ -231,6 +253,33 @@ mod tests {
                 assert!(filled.column(0).iter().all(|&v| v == 0.1), "{missing:?} {count}");
             }
             assert!(scaled(&x).column(0).iter().all(|v| v.is_nan() || *v == 0.0), "{count}");
+        }
+    }
+
+    /// Asks to stop after so many questions.
+    struct Stops {
+        after: usize,
+        asked: AtomicUsize,
+    }
+
+    impl Observer for Stops {
+        fn cancelled(&self) -> bool {
+            self.asked.fetch_add(1, Ordering::Relaxed) >= self.after
+        }
+    }
+
+    #[test]
+    fn whoever_watches_can_stop_the_nearest() {
+        let mut x = Array2::from_shape_fn((40, 2), |(i, j)| (i * j) as f64);
+        (0..40).for_each(|i| x[[i, i % 2]] = HOLE);
+        for after in [0, 1, 17] {
+            let stops = Stops { after, asked: AtomicUsize::new(0) };
+            let error = Missing::Nearest.filled_observed(&x, &stops).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Cancelled);
+            assert!(stops.asked.into_inner() < after + 10);
+            let generator = Generator::new(KMeans::new()).missing(Missing::Nearest);
+            let stops = Stops { after, asked: AtomicUsize::new(0) };
+            assert_eq!(generator.fit(&x, &stops).unwrap_err().kind(), ErrorKind::Cancelled);
         }
     }
 

@@ -191,7 +191,7 @@ impl Generator {
         observer: &dyn Observer,
     ) -> Result<Fit<Ensemble>> {
         self.check(features)?;
-        match self.filled(features)? {
+        match self.filled(features, observer)? {
             Some(filled) => run::run(self, (&filled).into(), members, observer),
             None => run::run(self, features, members, observer),
         }
@@ -199,10 +199,14 @@ impl Generator {
 
     /// The features with their holes filled, where the generator fills them.
     #[doc(hidden)]
-    pub fn filled(&self, features: Features<'_>) -> Result<Option<Array2<f64>>> {
+    pub fn filled(
+        &self,
+        features: Features<'_>,
+        observer: &dyn Observer,
+    ) -> Result<Option<Array2<f64>>> {
         match self.missing {
             Missing::Refuse | Missing::Member => Ok(None),
-            missing => missing.filled(features).map(Some),
+            missing => missing.filled_observed(features, observer).map(Some),
         }
     }
 
@@ -214,7 +218,7 @@ impl Generator {
     pub fn views<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<View>> {
         let features = features.into();
         self.check(features)?;
-        Ok(match self.filled(features)? {
+        Ok(match self.filled(features, &())? {
             Some(filled) => self.views_of((&filled).into()),
             None => self.views_of(features),
         })
