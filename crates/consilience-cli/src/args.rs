@@ -9,9 +9,11 @@ use clap_complete::Shell;
 
 /// Combine clusterings: one consensus from many answers.
 ///
-/// Files are known by their ending: .npy, .npz (FILE.npz:NAME chooses an array), .csv (a first row
-/// of text is a header) and .parquet. Labels are whole numbers or text; negative numbers, empty
-/// cells and nulls are unlabelled. Rows and columns count from 0; a column of ids joins tables.
+/// Files are known by their ending: .csv, .tsv (a first row of text is a header; also .csv.gz,
+/// .csv.zst and so on), .npy, .npz (FILE.npz:NAME chooses an array), .parquet, .arrow, .feather;
+/// sparse features also .mtx, .svmlight, .libsvm, .svm. - is standard input, in any of these forms,
+/// or standard output, as CSV. Labels are whole numbers or text; negative numbers, empty cells and
+/// nulls are unlabelled. Rows and columns count from 0; a column of ids joins tables.
 #[derive(Parser)]
 #[command(
     name = "consilience",
@@ -182,8 +184,9 @@ pub(crate) struct Consensus {
     /// The consensus function; --list shows them
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
-    /// Number of clusters, or auto: as many as several criteria agree on [default: as many as the
-    /// method itself finds, and auto for methods that find none]
+    /// Number of clusters, or auto: as many as several criteria agree on, from 2 to the root of the
+    /// number of distinct rows of labels, and to 30 at most [default: as many as the method itself
+    /// finds, and auto for methods that find none]
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<Count>,
     /// Use only these base clusterings, by number or name, for instance 3,17,20
@@ -291,8 +294,8 @@ pub(crate) struct Cluster {
     /// Features: n rows, d columns of numbers
     pub(crate) features: PathBuf,
     /// auto, the default where labels or pairs are known: the method that keeps most of what is
-    /// left out, part after part, or plain k-means where none that uses them is better beyond
-    /// doubt; fpc, nnc, kmeans (seeded by the labels), constrained-kmeans (which keeps them),
+    /// left out, part after part, or plain k-means where none that uses them is ahead of it by more
+    /// than half a standard error; fpc, nnc, kmeans (seeded by the labels), constrained-kmeans (which keeps them),
     /// cop-kmeans, pck-means, mpck-means, ccskl or pmmc (these two follow descriptions, and were
     /// not checked against the formulas of their papers); or consensus, which takes no labels or
     /// pairs: an ensemble of base clusterings, and their consensus
@@ -594,7 +597,8 @@ pub(crate) struct Report {
     /// True labels: adds every score and the table of clusters and classes
     #[arg(long, value_name = "FILE")]
     pub(crate) truth: Option<PathBuf>,
-    /// Number of clusters, the range that it is chosen from, or auto [default: auto]
+    /// Number of clusters, the range that it is chosen from, or auto: from 2 to the root of the
+    /// number of distinct rows of labels, and to 30 at most [default: auto]
     #[arg(long, value_name = "K|A..B")]
     pub(crate) clusters: Option<Numbers>,
     /// Consensus functions: the first gives the answer, the others are compared with it [default:

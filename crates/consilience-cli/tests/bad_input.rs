@@ -86,7 +86,10 @@ fn files_that_are_not_there_or_cannot_be() {
     let folder = prepared();
     folder.fails("consensus none.npy --method eac-al -o out.csv", &["none.npy", "no such file"]);
     folder.fails("consensus none.parquet --method eac-al", &["none.parquet", "no such file"]);
-    folder.fails("consensus pool.txt --method eac-al", &["pool.txt", ".npy, .npz, .csv, .csv.gz"]);
+    folder.fails(
+        "consensus pool.txt --method eac-al",
+        &["pool.txt", ".npy, .npz, .parquet, .arrow, .feather, .csv"],
+    );
     std::fs::create_dir(folder.path("folder.csv")).unwrap();
     folder.fails("consensus folder.csv --method eac-al", &["folder.csv", "folder"]);
     folder.fails("consensus pool.csv --method eac-al -o folder.csv", &["folder.csv", "folder"]);

@@ -332,7 +332,7 @@ fn text_in_arrays_of_numpy() {
 fn compressed_text_and_arrow_files_are_tables_too() {
     let folder = with_ids();
     folder.ok("consensus pool-id.csv --method eac-al --clusters 4 -o plain.csv");
-    for ending in ["csv.gz", "csv.zst", "arrow", "feather"] {
+    for ending in ["csv.gz", "csv.zst", "tsv", "tsv.gz", "arrow", "feather"] {
         folder.ok(&format!("generate x-id.csv --members 5 -o pool.{ending}"));
         folder.ok("generate x-id.csv --members 5 -o pool2.csv");
         folder.ok(&format!("consensus pool.{ending} --clusters 4 -o labels.{ending}"));
@@ -353,7 +353,18 @@ fn compressed_text_and_arrow_files_are_tables_too() {
     wrong[middle..].iter_mut().for_each(|byte| *byte ^= 0x55);
     folder.write("wrong.csv.zst", &wrong);
     folder.fails("consensus wrong.csv.zst --clusters 4", &["wrong.csv.zst", "zstd"]);
-    folder.fails("consensus pool.csv --clusters 4 -o labels.txt.gz", &["unknown ending"]);
+    let endings = [".feather", ".csv", ".tsv", ".mtx", ".svmlight", ".libsvm", ".svm", ".csv.zst"];
+    folder.fails("consensus pool.csv --clusters 4 -o labels.txt.gz", &endings);
+}
+
+#[test]
+fn tsv_is_read_and_written_with_tabs() {
+    let folder = with_ids();
+    folder.write("pool.tsv", "id\tfirst, coarse\tsecond\nSmith, A\t0\t0\nLee\t0\t1\nKim\t1\t2\n");
+    let ran = folder.ok("consensus pool.tsv --method eac-al --clusters 2 -o labels.tsv");
+    assert!(!ran.stderr.contains("separated"), "{}", ran.stderr);
+    assert_eq!(folder.read("labels.tsv"), b"id\tlabel\n\"Smith, A\"\t0\nLee\t0\nKim\t1\n");
+    assert_eq!(ari(&folder.json("score labels.tsv labels.tsv")), 1.0);
 }
 
 #[test]

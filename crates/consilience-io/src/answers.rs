@@ -233,7 +233,7 @@ pub(crate) fn from_csv(
     allowance: &Allowance,
     notes: &mut Vec<String>,
 ) -> Result<AnswerTable> {
-    let (mut reader, _, progress) = Start::open(file)?.into_csv();
+    let (mut reader, _, progress) = Start::open(file, false)?.into_csv();
     let mut record = csv::StringRecord::new();
     reader.read_record(&mut record).map_err(trouble)?;
     let header: Vec<String> = record.iter().map(|cell| cell.trim().to_owned()).collect();

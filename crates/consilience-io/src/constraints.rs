@@ -154,7 +154,7 @@ fn rows(path: &Path, ids: Option<&ObjectIds>, notes: &mut Vec<String>) -> Result
 }
 
 fn parse(file: impl Read, ids: Option<&ObjectIds>, notes: &mut Vec<String>) -> Result<Vec<Row>> {
-    let (mut reader, skipped, progress) = Start::open(file)?.into_csv();
+    let (mut reader, skipped, progress) = Start::open(file, false)?.into_csv();
     let allowance = Allowance::unlimited();
     let mut objects = Lookup::of(ids)?;
     let mut out = Vec::new();

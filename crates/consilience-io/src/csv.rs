@@ -18,6 +18,7 @@ use crate::features::FeatureTable;
 use crate::ids::{ObjectIds, Texts};
 use crate::label::{category, is_text, label, mostly_numbers, number, says_nothing};
 use crate::labelled::{Labelled, column_names};
+use crate::location::Location;
 use crate::records::{Records, separated};
 use crate::roles::{Role, Wanted, numbered_names, unique_text};
 use crate::table::LabelColumns;
@@ -33,7 +34,7 @@ pub(crate) fn labels(
     wanted: &Wanted,
     notes: &mut Vec<String>,
 ) -> Result<LabelColumns> {
-    let mut rows = Rows::open(file, notes)?;
+    let mut rows = Rows::open(file, wanted.tabs, notes)?;
     let roles = wanted.roles(&rows.names, notes)?;
     let values: Vec<usize> = chosen(&roles, Role::Value);
     let names = values.iter().map(|&c| rows.names[c].clone()).collect();
@@ -163,7 +164,7 @@ pub(crate) fn features(
     wanted: &Wanted,
     notes: &mut Vec<String>,
 ) -> Result<DataTable> {
-    let mut rows = Rows::open(file, notes)?;
+    let mut rows = Rows::open(file, wanted.tabs, notes)?;
     let mut roles = wanted.feature_roles(&rows.names, notes)?;
     if roles[0] == Role::Maybe && !rows.record.get(0).is_some_and(is_id_text) {
         roles[0] = Role::Value;
@@ -358,9 +359,10 @@ struct Rows<R: Read> {
 }
 
 impl<R: Read> Rows<R> {
-    fn open(file: R, notes: &mut Vec<String>) -> Result<Self> {
-        let mut records = Records::open(file)?;
-        if let Some((_, name)) = records.separator.filter(|&(byte, _)| byte != b',') {
+    fn open(file: R, tabs: bool, notes: &mut Vec<String>) -> Result<Self> {
+        let mut records = Records::open(file, tabs)?;
+        let expected = if tabs { b'\t' } else { b',' };
+        if let Some((_, name)) = records.separator.filter(|&(byte, _)| byte != expected) {
             notes.push(separated(name));
         }
         let mut record = ByteRecord::new();
@@ -425,27 +427,36 @@ fn quoted(text: &str) -> Cow<'_, str> {
 }
 
 /// The cell in front of a row: the id of its object.
-fn id_cell(ids: Option<&ObjectIds>, row: usize) -> Cow<'_, str> {
-    ids.map_or(Cow::Borrowed(""), |ids| Cow::Owned(format!("{},", quoted(ids.get(row)))))
+fn id_cell<'a>(ids: Option<&'a ObjectIds>, row: usize, separator: &str) -> Cow<'a, str> {
+    let cell = |ids: &ObjectIds| format!("{}{separator}", quoted(ids.get(row)));
+    ids.map_or(Cow::Borrowed(""), |ids| Cow::Owned(cell(ids)))
 }
 
-fn id_header(ids: Option<&ObjectIds>) -> &'static str {
-    if ids.is_some() { "id," } else { "" }
+fn id_header(ids: Option<&ObjectIds>, separator: &str) -> String {
+    ids.map_or(String::new(), |_| format!("id{separator}"))
+}
+
+/// What stands between two cells of a row.
+fn separator_at(place: &Location) -> &'static str {
+    if place.tabs() { "\t" } else { "," }
 }
 
 /// Writes labels below a header, -1 for unlabelled or, among names, nothing.
 pub(crate) fn write_labels(
     out: &mut dyn Write,
+    place: &Location,
     labels: &Labelled<'_>,
     ids: Option<&ObjectIds>,
     observer: &dyn Observer,
 ) -> Result<()> {
-    writeln!(out, "{}{}", id_header(ids), labels.column_names().join(",")).map_err(system)?;
+    let separator = separator_at(place);
+    let names = labels.column_names().join(separator);
+    writeln!(out, "{}{names}", id_header(ids, separator)).map_err(system)?;
     for row in 0..labels.rows() {
         if row % ROWS_PER_CHECK == 0 {
             observer.check()?;
         }
-        write!(out, "{}", id_cell(ids, row)).map_err(system)?;
+        write!(out, "{}", id_cell(ids, row, separator)).map_err(system)?;
         if let Some(name) = labels.name(row) {
             // A blank line is no row to most readers, and at the end of a file to none.
             let blank = name.is_empty() && ids.is_none();
@@ -454,8 +465,8 @@ pub(crate) fn write_labels(
             continue;
         }
         for c in 0..labels.columns() {
-            let comma = if c == 0 { "" } else { "," };
-            write!(out, "{comma}{}", labels.signed(row, c)).map_err(system)?;
+            let before = if c == 0 { "" } else { separator };
+            write!(out, "{before}{}", labels.signed(row, c)).map_err(system)?;
         }
         writeln!(out).map_err(system)?;
     }
@@ -465,16 +476,18 @@ pub(crate) fn write_labels(
 /// Writes a table of floats below a header, with as many digits as bring back the same bits.
 pub(crate) fn write_floats(
     out: &mut dyn Write,
+    place: &Location,
     table: ArrayView2<'_, f64>,
     ids: Option<&ObjectIds>,
 ) -> Result<()> {
-    let names = column_names("c", table.ncols()).join(",");
-    writeln!(out, "{}{names}", id_header(ids)).map_err(system)?;
+    let separator = separator_at(place);
+    let names = column_names("c", table.ncols()).join(separator);
+    writeln!(out, "{}{names}", id_header(ids, separator)).map_err(system)?;
     for (r, row) in table.rows().into_iter().enumerate() {
-        write!(out, "{}", id_cell(ids, r)).map_err(system)?;
+        write!(out, "{}", id_cell(ids, r, separator)).map_err(system)?;
         for (c, value) in row.iter().enumerate() {
-            let comma = if c == 0 { "" } else { "," };
-            write!(out, "{comma}{value}").map_err(system)?;
+            let before = if c == 0 { "" } else { separator };
+            write!(out, "{before}{value}").map_err(system)?;
         }
         writeln!(out).map_err(system)?;
     }

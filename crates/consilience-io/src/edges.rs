@@ -70,7 +70,7 @@ pub(crate) fn from_csv(
     allowance: &Allowance,
     notes: &mut Vec<String>,
 ) -> Result<Vec<(usize, usize)>> {
-    let (mut reader, skipped, progress) = Start::open(file)?.into_csv();
+    let (mut reader, skipped, progress) = Start::open(file, false)?.into_csv();
     let mut nodes = Lookup::of(ids)?;
     // By id and by number.
     let mut found: Vec<[[u32; 2]; 2]> = Vec::new();

@@ -109,8 +109,11 @@ impl<'a> Input<'a> {
 
     /// The table at a location.
     pub fn at(location: Location) -> Self {
+        let tabs = location.tabs();
         let Location { path, format, array, .. } = location;
-        Self::of(Place::File(path), format, array)
+        let mut input = Self::of(Place::File(path), format, array);
+        input.wanted.tabs = tabs;
+        input
     }
 
     /// The table in the bytes of a file.

@@ -1,4 +1,4 @@
-//! Labels, features, constraints and answers of a crowd, from and to files: CSV, plain or
+//! Labels, features, constraints and answers of a crowd, from and to files: CSV and TSV, plain or
 //! compressed by gzip or zstd, NumPy's `.npy` and `.npz`, Apache Parquet, and Arrow IPC, which
 //! Feather is. Sparse features are read from Matrix Market, svmlight and scipy's `.npz` too.
 //!

@@ -14,7 +14,7 @@ pub enum Format {
     Npy,
     /// A zip archive of NumPy arrays, `.npz`.
     Npz,
-    /// Comma-separated text, `.csv`.
+    /// Comma-separated text, `.csv`, or separated by tabs, `.tsv`; plain or compressed.
     Csv,
     /// Apache Parquet, `.parquet`.
     Parquet,
@@ -34,9 +34,9 @@ pub enum Format {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Compression {
-    /// gzip, `.csv.gz`.
+    /// gzip, `.gz` behind the ending, as in `.csv.gz`.
     Gzip,
-    /// zstd, `.csv.zst`.
+    /// zstd, `.zst` behind the ending, as in `.csv.zst`.
     Zstd,
 }
 
@@ -76,8 +76,8 @@ impl Location {
     ///
     /// # Errors
     /// [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for an ending other than `.npy`,
-    /// `.npz`, `.csv`, `.csv.gz`, `.csv.zst`, `.parquet`, `.arrow`, `.feather`, `.mtx` and
-    /// `.svmlight`, `.libsvm`, `.svm`.
+    /// `.npz`, `.parquet`, `.arrow`, `.feather` and, plain or with `.gz` or `.zst` behind it,
+    /// `.csv`, `.tsv`, `.mtx`, `.svmlight`, `.libsvm` and `.svm`.
     pub fn parse(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let mut file = path.to_path_buf();
@@ -89,7 +89,6 @@ impl Location {
             file = PathBuf::from(name);
             array = Some(rest[1..].to_owned()).filter(|name| !name.is_empty());
         }
-        let ending = |path: &Path| path.extension().map(|e| e.to_string_lossy().to_lowercase());
         let compression = match ending(&file).as_deref() {
             Some("gz") => Some(Compression::Gzip),
             Some("zst") => Some(Compression::Zstd),
@@ -97,7 +96,7 @@ impl Location {
         };
         let inner = if compression.is_some() { file.with_extension("") } else { file.clone() };
         let format = match (ending(&inner).as_deref(), compression) {
-            (Some("csv"), _) => Format::Csv,
+            (Some("csv" | "tsv"), _) => Format::Csv,
             (Some("mtx"), _) => Format::MatrixMarket,
             (Some("svmlight" | "libsvm" | "svm"), _) => Format::Svmlight,
             (Some("npy"), None) => Format::Npy,
@@ -106,14 +105,27 @@ impl Location {
             (Some("arrow" | "feather"), None) => Format::Arrow,
             _ => {
                 return Err(malformed(format!(
-                    "{}: unknown ending; expected .npy, .npz, .csv, .csv.gz, .csv.zst, .parquet, \
-                     .arrow, .feather, .mtx or .svmlight",
+                    "{}: unknown ending; expected .npy, .npz, .parquet, .arrow, .feather, .csv, \
+                     .tsv, or for reading alone .mtx, .svmlight, .libsvm or .svm; these texts \
+                     also as .csv.gz, .csv.zst and so on",
                     path.display()
                 )));
             }
         };
         Ok(Location { path: file, format, array, compression })
     }
+
+    /// Whether the columns of text are separated by tabs, as the ending says.
+    pub(crate) fn tabs(&self) -> bool {
+        let plain = self.path.with_extension("");
+        let text = if self.compression.is_some() { &plain } else { &self.path };
+        self.format == Format::Csv && ending(text).as_deref() == Some("tsv")
+    }
+}
+
+/// What stands behind the last dot, in small letters.
+fn ending(path: &Path) -> Option<String> {
+    path.extension().map(|e| e.to_string_lossy().to_lowercase())
 }
 
 impl Format {

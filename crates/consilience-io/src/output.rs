@@ -395,7 +395,7 @@ fn labels_to(
         #[cfg(feature = "csv")]
         Format::Csv => {
             let mut out = Packed::new(out, location.compression)?;
-            csv::write_labels(&mut out, labels, ids, observer)?;
+            csv::write_labels(&mut out, location, labels, ids, observer)?;
             return out.finish();
         }
         #[cfg(feature = "arrow")]
@@ -427,7 +427,7 @@ fn numbers_to(
         #[cfg(feature = "csv")]
         Format::Csv => {
             let mut out = Packed::new(out, location.compression)?;
-            csv::write_floats(&mut out, table, ids)?;
+            csv::write_floats(&mut out, location, table, ids)?;
             return out.finish();
         }
         #[cfg(feature = "arrow")]

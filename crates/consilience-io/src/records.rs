@@ -13,11 +13,11 @@ use crate::text::{Progress, Text};
 const SEPARATORS: [(u8, &str); 3] = [(b',', "commas"), (b';', "semicolons"), (b'\t', "tabs")];
 
 /// What separates the columns of a first row: a comma where there is any, a semicolon or a tab
-/// where there is none; `None` for a single column.
-pub(crate) fn separator(first: &[u8]) -> Option<(u8, &'static str)> {
+/// where there is none; `None` for a single column. Where `tabs` are expected a tab comes first.
+pub(crate) fn separator(first: &[u8], tabs: bool) -> Option<(u8, &'static str)> {
     // A tab around the only cell of a row separates nothing.
     let first = first.trim_ascii();
-    SEPARATORS.into_iter().find(|&(separator, _)| {
+    let holds = |separator: u8| {
         let mut quotes = Quotes::new(separator);
         first.iter().any(|&byte| {
             byte == separator && !quotes.inside || {
@@ -25,7 +25,9 @@ pub(crate) fn separator(first: &[u8]) -> Option<(u8, &'static str)> {
                 false
             }
         })
-    })
+    };
+    let expected = SEPARATORS.into_iter().find(|&(byte, _)| tabs && byte == b'\t' && holds(byte));
+    expected.or_else(|| SEPARATORS.into_iter().find(|&(byte, _)| holds(byte)))
 }
 
 /// The note about a separator other than the comma.
@@ -75,7 +77,7 @@ pub(crate) struct Start<R: Read> {
 }
 
 impl<R: Read> Start<R> {
-    pub(crate) fn open(file: R) -> Result<Self> {
+    pub(crate) fn open(file: R, tabs: bool) -> Result<Self> {
         let text = Text::open(file)?;
         let progress = text.progress();
         let mut rest = BufReader::with_capacity(1 << 18, text);
@@ -94,7 +96,7 @@ impl<R: Read> Start<R> {
         let begins = line;
         let (lines, closed) = rest_of_record(&mut rest, &mut first)?;
         line += lines;
-        let separator = separator(&first);
+        let separator = separator(&first, tabs);
         // Several columns are read by the csv crate, whose quotes are followed again.
         if !closed && separator.is_none() {
             return Err(malformed(never_closed(begins)));
@@ -167,8 +169,8 @@ fn never_closed(line: u64) -> String {
 }
 
 impl<R: Read> Records<R> {
-    pub(crate) fn open(file: R) -> Result<Self> {
-        let start = Start::open(file)?;
+    pub(crate) fn open(file: R, tabs: bool) -> Result<Self> {
+        let start = Start::open(file, tabs)?;
         let separator = start.separator;
         if separator.is_some() {
             let (csv, skipped, progress) = start.into_csv();
@@ -349,7 +351,7 @@ mod tests {
     #[test]
     fn quotes_must_be_closed() {
         let said = |text: &str| {
-            let mut records = match Records::open(text.as_bytes()) {
+            let mut records = match Records::open(text.as_bytes(), false) {
                 Ok(records) => records,
                 Err(error) => return error.message().to_owned(),
             };
@@ -386,7 +388,7 @@ mod tests {
     }
 
     fn records(text: &str) -> Vec<Vec<String>> {
-        let mut records = Records::open(text.as_bytes()).unwrap();
+        let mut records = Records::open(text.as_bytes(), false).unwrap();
         let mut record = ByteRecord::new();
         let mut out = Vec::new();
         while records.next(&mut record).unwrap().is_some() {
@@ -407,10 +409,14 @@ mod tests {
 
     #[test]
     fn separators_are_found() {
-        let found = |text: &str| separator(text.as_bytes()).map(|(_, name)| name);
+        let found = |text: &str| separator(text.as_bytes(), false).map(|(_, name)| name);
         assert_eq!(found("a;b,c\n"), Some("commas"));
         assert_eq!(found("\"a,x\";b\n"), Some("semicolons"));
         assert_eq!(found("a b\tc\n"), Some("tabs"));
         assert_eq!(found("a\t\n"), None);
+        let tabs = |text: &str| separator(text.as_bytes(), true).map(|(_, name)| name);
+        assert_eq!(tabs("a, x\tb; y\n"), Some("tabs"));
+        assert_eq!(tabs("a;b,c\n"), Some("commas"));
+        assert_eq!(tabs("\"a\tb\"\n"), None);
     }
 }

@@ -21,6 +21,9 @@ pub(crate) struct Wanted {
     pub(crate) categorical: Vec<String>,
     /// Whether features may be missing.
     pub(crate) missing: bool,
+    /// Whether columns of text are expected to be separated by tabs.
+    #[cfg_attr(not(feature = "csv"), allow(dead_code))]
+    pub(crate) tabs: bool,
 }
 
 /// What a column is.

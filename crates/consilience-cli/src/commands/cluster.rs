@@ -85,7 +85,8 @@ fn method_name(args: &Cluster) -> Outcome<&str> {
         Some(name) => Ok(name),
         None if args.labels.is_some() || args.constraints.is_some() => Ok(AUTO),
         None => Err(Failure::bad(
-            "expected --method NAME, or --labels or --constraints, by which auto chooses one",
+            "without --labels or --constraints there is nothing to learn from: expected one of \
+             them, or --method consensus for an ensemble and its consensus",
         )),
     }
 }

@@ -142,8 +142,9 @@ fn text(objects: usize, lines: &[Line]) -> String {
 }
 
 const NEXT: &str = "
-NMI is normalised by the larger entropy. The same on your own data, from .npy, .npz, .csv or \
-         .parquet:
+NMI is normalised by the larger entropy. The same on your own data (.csv, .tsv, .npy, .npz, \
+         .parquet, .arrow,
+.feather, sparse .mtx or .svmlight):
 
   consilience generate features.csv -o pool.npz --members 30 --clusters 10..30 \
          --feature-fraction 0.5

@@ -22,7 +22,7 @@ type Writer = (&'static str, Box<dyn Fn(&mut OutputFile) -> Result<()>>);
 /// Writers of every format and of all kinds of contents.
 fn writers() -> Vec<Writer> {
     let mut all: Vec<Writer> = vec![("state", Box::new(|file| file.write([7; 3000])))];
-    for name in ["l.csv", "l.npy", "l.npz", "l.npz:name", "l.parquet"] {
+    for name in ["l.csv", "l.tsv", "l.npy", "l.npz", "l.npz:name", "l.parquet"] {
         let ensemble = ensemble();
         all.push((name, Box::new(move |file| file.write_labels(Labelled::All(&ensemble), &()))));
         let table = Array2::from_shape_fn((200, 3), |(i, j)| 1.0 / (1 + i + j) as f64);

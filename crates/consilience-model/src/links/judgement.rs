@@ -17,6 +17,8 @@ pub struct LinkJudgement {
     pub links: Vec<Pair>,
     /// The fewest links that are judged by, where there were fewer.
     pub too_few: Option<usize>,
+    /// How many standard errors were taken off each gain.
+    caution: f64,
 }
 
 /// One candidate of [`LinkedClustering`](crate::LinkedClustering), in its [`LinkJudgement`].
@@ -56,6 +58,7 @@ impl LinkJudgement {
             chosen: 0,
             links: held.links().to_vec(),
             too_few: None,
+            caution: 0.0,
         }
     }
 
@@ -89,7 +92,10 @@ impl LinkJudgement {
             let (gain, error) = (taken.gain, taken.gain_error);
             text += &format!(", {gain:.3} +- {error:.3} more than {}", self.candidates[0].name);
         } else {
-            text += "; no method that uses links is better beyond doubt";
+            text += &format!(
+                "; no method that uses links gains more on it than {} standard errors of the gain",
+                self.caution
+            );
         }
         text
     }
@@ -120,6 +126,7 @@ impl LinkJudgement {
 
     /// The largest gain over plain k-means less so many of its standard errors, if one is above 0.
     pub(super) fn decide(&mut self, caution: f64) {
+        self.caution = caution;
         (self.chosen, _) =
             self.candidates.iter().enumerate().fold((0, 0.0), |best, (c, judged)| {
                 let sure = judged.gain - caution * judged.gain_error;
