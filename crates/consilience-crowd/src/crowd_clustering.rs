@@ -44,7 +44,7 @@ const CLEAR: f64 = 3.0;
 /// let answers = Answers::from_pairs(8, &rows)?;
 /// let result = CrowdClustering::new(2).fit(&answers, &())?.output;
 /// assert_eq!(result.partition.to_signed(), vec![0, 0, 0, 0, 1, 1, 1, 1]);
-/// assert!(result.workers[4].information() < result.workers[0].information());
+/// assert!(result.workers[4].informedness() < result.workers[0].informedness());
 /// # Ok::<(), consilience::Error>(())
 /// ```
 ///

@@ -18,7 +18,7 @@
 //! let result = CrowdClustering::new(2).fit(&answers, &())?.output;
 //! // Nobody was shown the seventh.
 //! assert_eq!(result.partition.to_signed(), vec![0, 0, 0, 1, 1, 1, -1]);
-//! assert!(result.workers[3].information() < result.workers[0].information());
+//! assert!(result.workers[3].informedness() < result.workers[0].informedness());
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!

@@ -55,9 +55,11 @@ pub struct WorkerRates {
 }
 
 impl WorkerRates {
-    /// `same_together - same_apart`: 1 for perfect answers, 0 for none (Youden's index); negative
-    /// where a worker answers the wrong way round.
-    pub fn information(&self) -> f64 {
+    /// Youden's index, `same_together - same_apart`, -1 to 1: 1 for perfect answers, 0 for answers
+    /// that tell nothing; negative where a worker answers the wrong way round.
+    #[doc(alias = "information")]
+    #[doc(alias = "Youden")]
+    pub fn informedness(&self) -> f64 {
         self.same_together - self.same_apart
     }
 

@@ -65,9 +65,10 @@ fn main() -> Result<()> {
         "next: are {} and {} alike? Probably {:.2}; an answer tells {:.2} bits",
         question.i, question.j, question.together, question.information
     );
-    let information: Vec<f64> = result.workers.iter().map(|w| w.information()).collect();
-    println!("bits per answer of each worker: {information:.2?}");
-    assert!((0..CAREFUL).all(|w| information[CAREFUL] < information[w]));
+    // 1 for a worker who is always right, 0 for one whose answers tell nothing.
+    let informedness: Vec<f64> = result.workers.iter().map(|w| w.informedness()).collect();
+    println!("informedness of each worker: {informedness:.2?}");
+    assert!((0..CAREFUL).all(|w| informedness[CAREFUL] < informedness[w]));
     Ok(())
 }
 

@@ -1,8 +1,8 @@
-//! Combine clusterings: several answers in, one clustering out, hard or soft, with how far to trust
-//! it.
+//! Combine clusterings: several clusterings in, one out (hard or soft), with a measure of how far
+//! to trust it.
 //!
-//! Cluster the same data twice and you get two answers: another algorithm, another seed, other
-//! features, another crowd worker. All of them are evidence. An [`Ensemble`] holds them, a
+//! Change the algorithm, the seed, the features or the annotator, and the same data give a
+//! different clustering. All of them are evidence. An [`Ensemble`] holds them, a
 //! [`ConsensusFunction`] turns it into one [`Partition`] or into soft [`Memberships`]:
 //!
 //! ```
@@ -23,7 +23,8 @@
 //!
 //! # Where to go
 //!
-//! The [`guide`] has a page for each way in. The modules are named for what they take and give:
+//! The [`guide`] has a page for each kind of input, and explains the words used here. Each module
+//! is named after its input or output:
 //!
 //! | you have | module |
 //! |---|---|
@@ -58,21 +59,22 @@
 //! **`serde`.** Stored and read back are [`Partition`], [`Ensemble`], [`Memberships`],
 //! [`Dendrogram`], [`Constraints`] and [`Pair`], [`metric::LinearMap`],
 //! [`generate::KMeansClusters`], [`crowd::CrowdResult`] with its workers, [`scores::Scores`],
-//! [`Seed`], [`model::ConsensusModel`], and the [`Clustering`] of every constrained clusterer but
-//! MCCC; both label new objects after that as before. A [`Report`] can only be written. Values come
-//! back equal to the bit; in JSON that takes `serde_json`'s feature `float_roundtrip`. What was
-//! damaged is refused with the message that the constructor gives. An updater has a format of its
-//! own, see [`follow`].
+//! [`Seed`], [`SideInformation`], [`trust::Diagnostics`], [`trust::NumberTable`],
+//! [`bregman::Solution`], [`model::ConsensusModel`], and the [`Clustering`] of every constrained
+//! clusterer of the library; the last two label new objects after that as before. A [`Report`] can
+//! only be written. Values come back equal to the bit; in JSON that takes `serde_json`'s feature
+//! `float_roundtrip`. Damaged data are rejected with the same error as the constructor's. An
+//! updater has a format of its own, see [`follow`].
 //!
 //! **`lapack`.** The bits of results then depend on the backend, and on its number of threads: with
 //! `OPENBLAS_NUM_THREADS=1` in the environment they are again the same on every run. Signs of
-//! eigenvectors and bases of multiple eigenvalues are arbitrary with either, and no method depends
-//! on them but in rounding.
+//! eigenvectors and bases of multiple eigenvalues are arbitrary with either; they affect results
+//! only through rounding.
 //!
 //! # Speed of debug builds
 //!
-//! Without optimisation the numerical work is some forty times slower. A dependent says in its
-//! `Cargo.toml`:
+//! Without optimisation the numerical work is some forty times slower. In the `Cargo.toml` of your
+//! program, write:
 //!
 //! ```toml
 //! [profile.dev.package."*"]

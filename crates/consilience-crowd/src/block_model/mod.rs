@@ -70,7 +70,7 @@ const LEAST_PSEUDO: f64 = 1e-6;
 /// let model = BlockModel::new(2).pseudo_count(1.0);
 /// let found = model.fit(&Answers::from_pairs(6, &rows)?, &())?.output;
 /// assert_eq!(found.partition.to_signed(), vec![0, 0, 0, 1, 1, 1]);
-/// assert!(found.workers[3].information() < 0.2 && found.workers[0].information() > 0.8);
+/// assert!(found.workers[3].informedness() < 0.2 && found.workers[0].informedness() > 0.8);
 /// # Ok::<(), consilience::Error>(())
 /// ```
 ///

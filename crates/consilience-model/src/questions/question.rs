@@ -85,7 +85,7 @@ impl Answer {
 ///     .collect();
 /// questioner.answer(&said)?;
 /// let workers = questioner.workers();
-/// assert!(workers[0].information() > workers[1].information() + 0.3);
+/// assert!(workers[0].informedness() > workers[1].informedness() + 0.3);
 /// # Ok::<(), consilience::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -106,8 +106,11 @@ pub struct WorkerAccuracy {
 }
 
 impl WorkerAccuracy {
-    /// `same_together - same_apart`: 1 for perfect answers, 0 for none (Youden's index).
-    pub fn information(&self) -> f64 {
+    /// Youden's index, `same_together - same_apart`, -1 to 1: 1 for perfect answers, 0 for answers
+    /// that tell nothing; negative where a worker answers the wrong way round.
+    #[doc(alias = "information")]
+    #[doc(alias = "Youden")]
+    pub fn informedness(&self) -> f64 {
         self.same_together - self.same_apart
     }
 }

@@ -80,10 +80,10 @@ fn a_worker_at_random_is_found_out() {
     let mut questioner = QuestionerOptions::new(3).budget(600).start(&x).unwrap();
     ask(&mut questioner, &classes, &[0.95, 0.5, 0.95, 0.95], 1);
     let workers = questioner.workers();
-    let information: Vec<f64> = workers.iter().map(|w| w.information()).collect();
+    let informedness: Vec<f64> = workers.iter().map(|w| w.informedness()).collect();
     assert_eq!(workers.iter().map(|w| w.worker).collect::<Vec<_>>(), [0, 1, 2, 3]);
-    assert!(information[1] < 0.35, "{information:?}");
-    assert!([0, 2, 3].iter().all(|&w| information[w] > 0.5), "{information:?}");
+    assert!(informedness[1] < 0.35, "{informedness:?}");
+    assert!([0, 2, 3].iter().all(|&w| informedness[w] > 0.5), "{informedness:?}");
 }
 
 #[test]

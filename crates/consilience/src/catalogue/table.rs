@@ -22,7 +22,8 @@ const LOURENCO_2015: &str =
     "Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo & Pelillo, Machine Learning 98, 2015";
 const JIA_2023: &str = "Jia, Tao, Wang & Wang, IEEE TNNLS, 2023";
 const ZHANG_2025: &str = "Zhang, Jia, Song & Wang, IEEE TKDE, 2025";
-const OURS: &str = "described in docs/choosing.md";
+const OURS_DIFFUSION: &str = "no paper: consilience::walk::Diffusion describes it";
+const OURS_AUTO: &str = "no paper: consilience::trust::Recommended describes it";
 
 const fn restarts(default: &'static str) -> Parameter {
     Parameter::new("restarts", "random starts, of which the best is kept", default, "1 to 10000")
@@ -531,7 +532,7 @@ pub(super) const METHODS: &[Method] = &[
     Method {
         name: "diffusion",
         about: "entropy-weighted diffusion embedding",
-        paper: OURS,
+        paper: OURS_DIFFUSION,
         parameters: DIFFUSION,
         chooses: true,
         recipe: recipes::DIFFUSION,
@@ -555,7 +556,7 @@ pub(super) const METHODS: &[Method] = &[
     Method {
         name: "auto",
         about: "diffusion, LWEA or their joint result, by agreement with members and halves",
-        paper: OURS,
+        paper: OURS_AUTO,
         parameters: AUTO,
         chooses: true,
         recipe: recipes::AUTO,

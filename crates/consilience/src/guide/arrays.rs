@@ -1,9 +1,9 @@
 //! Arrays from elsewhere: linfa, polars, Arrow, CSV, another version of `ndarray`.
 //!
-//! consilience speaks `ndarray` 0.17 and `sprs` 0.11 and re-exports both, as
+//! consilience uses `ndarray` 0.17 and `sprs` 0.11 and re-exports both, as
 //! [`ndarray`](crate::ndarray) and [`sprs`](crate::sprs). Features are given as `&array` or as a
-//! view, in single or double precision; labels also come as plain slices. The methods of traits
-//! take [`Features`](crate::Features), which `Features::from(&array)` makes.
+//! view, in single or double precision; labels may also be plain slices. The methods of traits take
+//! [`Features`](crate::Features), which `Features::from(&array)` makes.
 //!
 //! # Another version of ndarray (linfa 0.8 and its family use 0.16)
 //!
@@ -33,25 +33,56 @@
 //!
 //! # polars
 //!
-//! The feature `ndarray` of polars gives arrays of version 0.17:
-//! `frame.to_ndarray::<Float64Type>(..)` goes in as it is (`array.view()`). A column of labels is
-//! an iterator of options, and a missing value is an unlabelled object:
+//! The feature `ndarray` of polars (here 0.55) gives arrays of version 0.17, which go in as they
+//! are. A column of labels is an iterator of options, and a missing value is an unlabelled object:
 //!
-//! ```
+//! ```ignore
+//! // polars = { version = "0.55", features = ["ndarray"] }
 //! use consilience::Partition;
+//! use consilience::generate::{Generator, KMeans};
+//! use polars::prelude::*;
 //!
-//! // What `series.i64()?.iter()` gives.
-//! let column = [Some(3i64), None, Some(3), Some(8)];
-//! let labels: Vec<Option<i64>> = column.into_iter().collect();
-//! assert_eq!(Partition::from_labels(&labels)?.to_signed(), [0, -1, 0, 1]);
-//! # Ok::<(), consilience::Error>(())
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let frame = df!(
+//!         "height" => [1.2, 1.3, 1.9, 1.8],
+//!         "weight" => [40.0, 42.0, 80.0, 76.0],
+//!         "species" => [Some(3i64), None, Some(8), Some(8)],
+//!     )?;
+//!     let numbers = frame.select(["height", "weight"])?;
+//!     let features = numbers.to_ndarray::<Float64Type>(IndexOrder::C)?;
+//!     let members = Generator::new(KMeans::new()).members(5).clusters(2..=3);
+//!     let ensemble = members.generate(&features)?;
+//!
+//!     let column: Vec<Option<i64>> = frame.column("species")?.i64()?.iter().collect();
+//!     let species = Partition::from_labels(&column)?;
+//!     assert_eq!((ensemble.n_objects(), species.to_signed()), (4, vec![0, -1, 1, 1]));
+//!     Ok(())
+//! }
 //! ```
+//!
+//! Back into a frame: `Series::new("cluster".into(), partition.to_signed())`.
 //!
 //! # Arrow
 //!
-//! An array without nulls is a slice (`array.values()`): `Partition::from_labels(array.values())`.
-//! One with nulls is an iterator of options, as above. A record batch of label columns becomes one
-//! partition per column:
+//! A column without nulls is a slice (`column.values()`), which `Partition::from_labels` takes; one
+//! with nulls is an iterator of options, as above. A record batch of label columns becomes one
+//! member per column:
+//!
+//! ```ignore
+//! // arrow-array = "60"
+//! use arrow_array::{ArrayRef, RecordBatch, cast::AsArray, types::Int64Type};
+//! use consilience::{Ensemble, Partition};
+//!
+//! fn members(batch: &RecordBatch) -> consilience::Result<Ensemble> {
+//!     let member = |column: &ArrayRef| {
+//!         let labels: Vec<Option<i64>> = column.as_primitive::<Int64Type>().iter().collect();
+//!         Partition::from_labels(&labels)
+//!     };
+//!     Ensemble::new(batch.columns().iter().map(member).collect::<consilience::Result<_>>()?)
+//! }
+//! ```
+//!
+//! The slices and options themselves, which every version of Arrow gives:
 //!
 //! ```
 //! use consilience::{Ensemble, Partition};
@@ -59,13 +90,15 @@
 //! let columns: [&[i32]; 2] = [&[0, 0, 1], &[4, 2, 2]];
 //! let members = columns.iter().map(|c| Partition::from_labels(c)).collect::<Result<_, _>>()?;
 //! assert_eq!(Ensemble::new(members)?.n_members(), 2);
+//! let column = [Some(3i64), None, Some(3), Some(8)];
+//! assert_eq!(Partition::from_labels(&column)?.to_signed(), [0, -1, 0, 1]);
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
 //! # Files
 //!
-//! The feature `io` reads and writes CSV, npy, npz, Parquet and Arrow ([`tables`](super::tables)
-//! has all forms):
+//! The feature `io` reads and writes CSV, TSV, npy, npz, Parquet and Arrow
+//! ([`tables`](super::tables) lists all forms):
 //!
 #![cfg_attr(feature = "io", doc = "```no_run")]
 #![cfg_attr(not(feature = "io"), doc = "```ignore")]

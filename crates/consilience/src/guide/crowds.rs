@@ -1,8 +1,8 @@
 //! Crowds: answers of people, or of models, about a few objects at a time.
 //!
-//! Each answer says whether two objects are alike, or which objects of a small task go together.
-//! [`CrowdClustering`](crate::crowd::CrowdClustering) makes one clustering of all objects, rates
-//! the workers, and says what to ask next.
+//! Each answer says whether two objects are alike, or which objects of a small task belong
+//! together. [`CrowdClustering`](crate::crowd::CrowdClustering) makes one clustering of all
+//! objects, rates the workers, and says what to ask next.
 //!
 //! ```
 //! use consilience::crowd::{Answers, CrowdClustering, PairAnswer};
@@ -26,9 +26,9 @@
 //! let first = result.partition.label(0).unwrap();
 //! assert!(result.memberships.values()[[0, first]] > 0.5);
 //!
-//! // The last worker tells us least.
-//! let information = |w: usize| result.workers[w].information();
-//! assert!((0..5).all(|w| information(5) < information(w)));
+//! // Informedness is 1 for a worker who is always right, 0 for answers that tell nothing.
+//! let informedness = |w: usize| result.workers[w].informedness();
+//! assert!((0..5).all(|w| informedness(5) < informedness(w)));
 //!
 //! // The pairs whose answer would tell most.
 //! for question in result.ask_pairs(3) {
@@ -64,7 +64,7 @@
 //! assert_eq!(result.partition.sizes(), [6, 6]);
 //! // Workers are listed in the order of their numbers.
 //! for (number, rates) in answers.workers().iter().zip(&result.workers) {
-//!     println!("worker {number}: {:.2} bits per answer", rates.information());
+//!     println!("worker {number}: informedness {:.2}", rates.informedness());
 //! }
 //! # Ok::<(), consilience::Error>(())
 //! ```
@@ -83,10 +83,11 @@
 //!
 //! # Answers that cost
 //!
-//! Where objects have features and every answer is paid for,
-//! [`Questioner`](crate::model::Questioner) asks: it clusters by the features, proposes the pairs
-//! or small groups whose answers tell most, and stops where an answer costs more than it brings.
-//! Say how many answers there may be, and how many objects one has to put right:
+//! Where objects have features and every answer is paid for, use
+//! [`Questioner`](crate::model::Questioner): it clusters by the features, proposes the pairs or
+//! small groups whose answers tell most, and stops where an answer costs more than it brings. Set a
+//! budget (the most answers) and a price (how many objects an answer must be expected to correct to
+//! be worth asking):
 //!
 //! ```
 //! use consilience::model::{Answer, QuestionerOptions};
@@ -112,17 +113,17 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
-//! A language model that is asked five times is one worker with five answers: they count as fewer,
-//! by how far it repeats itself.
+//! A language model that is asked five times is one worker with five answers; the more it repeats
+//! itself, the less they count.
 //!
 //! # Which method
 //!
 //! Leave it to [`CrowdMethod::Auto`](crate::crowd::CrowdMethod::Auto) unless you compare methods.
-//! It takes a block model of the workers: the one in which each of them confuses clusters in their
-//! own way where the answers are more probable under it, as with people who know one kind each and
+//! It takes a block model of the workers; where the answers are more probable under it, the one in
+//! which each worker confuses clusters in their own way, as people do who know one kind each and
 //! sort the rest together. It merges pairs greedily where clusters are many and small, as in entity
 //! resolution. Robust matrix completion, latent classes, Dawid and Skene's model and Bayesian
-//! crowdclustering are there by name.
+//! crowdclustering are available by name.
 //!
 //! # How many clusters
 //!
@@ -147,5 +148,5 @@
 //! ```
 //!
 //! The number is the most probable one by the posterior of Bayesian crowdclustering
-//! ([`PositionModel`](crate::crowd::PositionModel)). The rank of the completed similarity is told
-//! beside it, and the report says where they disagree.
+//! ([`PositionModel`](crate::crowd::PositionModel)). The result also has the rank of the completed
+//! similarity, and the report says where the two disagree.

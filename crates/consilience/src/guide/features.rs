@@ -1,7 +1,7 @@
 //! Features to clusters: make an ensemble, combine it.
 //!
-//! No single run of k-means can follow two rings. An ensemble of many small clusters, put together
-//! again, can:
+//! k-means alone cannot separate two rings. A consensus of many clusterings into small clusters
+//! can:
 //!
 //! ```
 //! use consilience::generate::{Generator, KMeans};
@@ -33,7 +33,7 @@
 //!
 //! Members that are all alike add nothing. [`Generator`](crate::generate::Generator) varies the
 //! number of clusters, the features and the objects that a member sees, random projections, and the
-//! start. Ten to fifty members, each with more clusters than you expect classes, are usual.
+//! start. Ten to fifty members are usual, each with more clusters than you expect classes.
 //!
 //! # Clusterers
 //!
@@ -49,9 +49,8 @@
 //! # In one call, and new objects later
 //!
 //! [`ConsensusClustering`](crate::model::ConsensusClustering) makes the ensemble, combines it by a
-//! method of your choice, or by the recommended one, and keeps how each member places objects. What
-//! comes later is labelled by that, with how sure each label is; what lies outside of everything
-//! seen is told.
+//! method of your choice, or by the recommended one, and keeps how each member places objects. New
+//! objects get a label and a confidence; objects unlike anything in the training data are flagged.
 //!
 //! ```
 //! use consilience::generate::{Generator, KMeans};
@@ -74,5 +73,5 @@
 //!
 //! # Labels of a few objects
 //!
-//! With a few labels or pairs, cluster the features at once, under a metric that was learned from
+//! With a few labels or pairs, cluster the features directly, under a metric that is learned from
 //! them; the result labels new objects too. See [`links`](super::links).

@@ -1,7 +1,7 @@
 //! What you can rely on, and where it ends.
 //!
-//! Every promise here is held by tests of the repository. The tables name them, and
-//! `docs/guarantees.md` there has them all, with every limit.
+//! Tests of the repository hold every promise here. The tables name them, and `docs/guarantees.md`
+//! there has them all, with every limit.
 //!
 //! # The same answer every time
 //!
@@ -22,9 +22,9 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
-//! The order of the objects matters only where ties are broken, and for many methods not even then.
-//! Bits may differ between processors of another kind, with the feature `lapack` between backends,
-//! and, before version 1.0, between versions: the change log says when.
+//! The order of the objects can change a result only through tie-breaking; for many methods it
+//! never does. Bits may differ between kinds of processors, with the feature `lapack` between
+//! backends, and, before version 1.0, between versions: the change log says when.
 //!
 //! | promise | held by | limit |
 //! |---|---|---|
@@ -41,30 +41,41 @@
 //!
 //! # Bad input
 //!
-//! Whatever is wrong is an [`Error`](crate::Error) that says what was found, where, and what was
+//! Bad input gives an [`Error`](crate::Error) that says what was found, where, and what was
 //! expected; nothing panics on input. More than 800,000 damaged files and states, and thousands of
-//! odd ensembles under odd parameters, are tried on every run of the tests. Readers and methods
-//! stay within a [`MemoryBudget`](crate::MemoryBudget) where memory may grow with the square of the
-//! objects, or with what a file claims; one page of a Parquet file is beyond that.
+//! odd ensembles under odd parameters, are tried on every run of the tests.
+//!
+//! # Memory
+//!
+//! Readers and methods stay within a [`MemoryBudget`](crate::MemoryBudget) where memory may grow
+//! with the square of the objects, or with what a file claims; one page of a Parquet file is beyond
+//! that. What does not fit is an error of the kind [`TooLarge`](crate::ErrorKind::TooLarge), before
+//! anything is allocated. The budget of a method is 8 GiB by default and has a setter,
+//! `memory_budget`; readers have none unless `io::Input` is given one. A method with a budget of 8
+//! GiB handles dense matrices of some 32,000 microclusters in double precision, fewer where it
+//! needs several. On a machine or in a container with less memory set it lower: a container does
+//! not refuse memory, it ends the process. The program takes what the machine, its container and
+//! `ulimit` leave, or `--memory`.
 //!
 //! | attack | held by | how often |
 //! |---|---|---|
 //! | damaged files, states, stored results and odd ensembles | `tests/fuzz.rs` | more than 800,000 on every run; once ten million for each of the commonest formats: no panic |
 //! | memory that is refused at the k-th large request, k up to 40 | `tests/refused.rs` | readers never end the process; of methods the file says where one still does |
-//! | memory that ends under the whole program | `crates/consilience-cli/tests/memory.rs` | 1,008 runs once: no output was changed |
+//! | memory that ends under the whole program | `crates/consilience-cli/tests/faults.rs` | 1,008 runs once: no output was changed |
 //!
-//! The crates have no `unsafe` of their own, which the compiler enforces, so that a fault of memory
-//! could only come from the crates that it stands on: the kernels of `faer` and `pulp`, the readers
-//! of Parquet, Arrow and compressed files, and, with its feature, METIS, which is C. These have not
-//! been run under Miri or AddressSanitizer here.
+//! The crates have no `unsafe` of their own, which the compiler enforces, so that a memory error
+//! could only come from the crates that they depend on: the kernels of `faer` and `pulp`, the
+//! readers of Parquet, Arrow and compressed files, and, with its feature, METIS, which is C. These
+//! have not been run under Miri or AddressSanitizer here.
 //!
 //! # Files
 //!
 //! A file appears whole or not at all. The program writes all its files together at the end: an
 //! exit code other than 0 means that none has changed. A stored state or model comes back to the
-//! bit, and a damaged one is refused; the checksums find accidents, not forgers. That was tried by
-//! killing every writing command at a thousand moments, by disks full at a thousand bytes, by
-//! system calls that fail, and by changing every byte of every kind of state in every way.
+//! bit, and a damaged one is refused; the checksums find accidents, not forgers. That was tried on
+//! 14 writing commands, by kills at 1,008 moments in all, disks full at 1,055 bytes and 924 system
+//! calls that fail or are killed at, and by changing every byte of every kind of state in every
+//! way.
 //!
 //! | attack | held by | how often, once |
 //! |---|---|---|
@@ -89,9 +100,10 @@
 //! out before it. Approximations say so in the report's notes: samples, landmarks, truncated
 //! spectra. Features may be of any unit from 1e-300 to 1e300, far from 0, or there twice: clusters
 //! are found as before. A table in `docs/guarantees.md` says what else was tried and for which
-//! methods it does not hold. Fast code is held equal to naive code on every ensemble of two members
-//! over five objects, scores to their definitions there, published methods to values that another
-//! program computes from their papers, and to published programs where there are any.
+//! methods it does not hold. On every ensemble of two members over five objects the methods of the
+//! table below are held equal to naive code, and scores to their definitions. Published methods are
+//! held to values that another program computes from their papers, and to published programs where
+//! there are any.
 //!
 //! | equal to | held by | how many |
 //! |---|---|---|
@@ -100,9 +112,9 @@
 //! | what is possible at all, for batches of constraints | `tests/small_updates.rs` | 8,421 batches, four rules |
 //! | formulas of the papers, computed by another program | `tests/witnesses.rs` | to 1e-10, objectives to 1e-8 |
 //!
-//! Whether the tests would see a fault was asked by mutation: of one mutant in twelve of `core`,
-//! `num`, `graph` and `simplex`, and some of `walk` and `completion`, 85 to 95 % are caught by the
-//! unit tests of the crate alone. It costs a run of these tests for each mutant, too much for every
+//! Mutation testing shows how far the tests detect faults: of one mutant in twelve of `core`,
+//! `num`, `graph` and `simplex`, and some of `walk` and `completion`, the unit tests of the crate
+//! alone catch 85 to 95 %. It takes a run of these tests for each mutant, too much for every
 //! change.
 //!
 //! # What is not promised

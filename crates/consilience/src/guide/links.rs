@@ -2,9 +2,9 @@
 //!
 //! # Features and a few pairs
 //!
-//! Which method is right depends on how many pairs there are and on what the features know.
-//! [`LinkedClustering`](crate::model::LinkedClustering) judges several by pairs that they have not
-//! seen, k-means without pairs among them, and says how sure it is:
+//! The best method depends on the number of pairs and on how informative the features are.
+//! [`LinkedClustering`](crate::model::LinkedClustering) cross-validates several on the pairs, plain
+//! k-means among them, and tells the standard error of each score:
 //!
 //! ```
 //! use consilience::model::LinkedClustering;
@@ -31,8 +31,8 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
-//! With one method of your own choice: learn a metric from the pairs, cluster under it, and label
-//! new objects:
+//! Or choose the method yourself: learn a metric from the pairs, cluster under it, and label new
+//! objects:
 //!
 //! ```
 //! use consilience::constrained::{Nnc, UnderMetric};
@@ -59,8 +59,8 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
-//! The metric alone is a map of the features. It is applied to old and new objects alike, and what
-//! comes out goes into any clusterer or generator:
+//! The metric alone is a linear map of the features. Apply it to old and new objects alike, and
+//! give the result to any clusterer or generator:
 //!
 //! ```
 //! use consilience::metric::Rca;
@@ -85,10 +85,14 @@
 //!
 //! # An ensemble and pairs that keep coming
 //!
-//! [`Updater`](crate::follow::Updater) holds an ensemble and follows batches of pairs in
-//! milliseconds, whatever the number of objects. It can be stored and resumed, asks for the pairs
-//! whose answer would change the weights of its members most, and takes in new objects and new
-//! members.
+//! [`Updater`](crate::follow::Updater) holds an ensemble and follows batches of pairs. It learns one
+//! weight per member and a metric on the ensemble's embedding; the default read-out uses the
+//! metric. On two idle cores 500 pairs move the weights in .1 to 3 ms, for 10,000 objects as for a
+//! million, and in 6 to 8 ms for 8 million, whose labels no longer fit the table that is kept of
+//! them. The metric takes longer: .3 to 5 s once to open, then 5 to 130 ms for a batch of hundreds
+//! of pairs, and a read-out of all labels .3 to .6 s (`docs/updater-speed.md`, `docs/updater.md`).
+//! An updater can be stored and resumed, asks for the pairs whose answer would change the weights
+//! of its members most, and takes in new objects and new members.
 //!
 //! ```
 //! use consilience::follow::Updater;

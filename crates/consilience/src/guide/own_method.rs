@@ -2,7 +2,7 @@
 //!
 //! # A similarity
 //!
-//! Say how alike two microclusters are, and every linkage and every graph cut works with it.
+//! Define how similar two microclusters are, and every linkage and graph cut works with it.
 //!
 //! ```
 //! use consilience::graph::{Linked, Partitioned, SpectralCut};
@@ -57,10 +57,10 @@
 //!
 //! # A consensus function
 //!
-//! [`NodeConsensus`](crate::core::NodeConsensus) is the part that you write: a name, how many
-//! clusters, and what the microclusters get. Objects without any label, the report and the check of
-//! k are done for you. [`ConsensusFunction`](crate::ConsensusFunction) itself is there for methods
-//! that need the objects.
+//! [`NodeConsensus`](crate::core::NodeConsensus) is the part that you write: a name, the number of
+//! clusters, and the labels of the microclusters. The library handles objects without any label,
+//! the report and the check of k. [`ConsensusFunction`](crate::ConsensusFunction) itself is there
+//! for methods that need the objects.
 //!
 //! ```
 //! use consilience::core::NodeConsensus;

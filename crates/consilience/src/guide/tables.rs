@@ -1,4 +1,4 @@
-//! What can go in: tables as people have them, with names, holes and categories.
+//! What can go in: tables with names, missing values and categories.
 //!
 //! Examples on this page read files, with the feature `io`; the program `consilience` takes the
 //! same tables.
@@ -21,9 +21,9 @@
 //!
 //! # Ids
 //!
-//! A first column that is called `id`, or that holds another text in every row, names the objects.
-//! Ids go to every output of the program, and what comes beside a table is joined by them: truth,
-//! constraints, answers, new objects.
+//! A first column that is called `id`, or that holds another text in every row, most of them no
+//! numbers, names the objects. Ids go to every output of the program, and truth, constraints,
+//! answers and other tables are joined by them.
 //!
 //! ```
 //! # #[cfg(feature = "io")] {
@@ -45,9 +45,9 @@
 //!
 //! # Features
 //!
-//! Numbers, in columns that are all numbers. Other columns are named in the error, all at once, and
-//! are given as ids, as categories, or left out. A column of categories is a clustering, so it is a
-//! member of the ensemble:
+//! Columns of numbers. Other columns are an error that names all of them, unless they are given as
+//! ids or categories, or left out. A column of categories is a clustering, so it becomes a member
+//! of the ensemble:
 //!
 //! ```
 //! # #[cfg(feature = "io")] {
@@ -79,20 +79,20 @@
 //!
 //! # Missing values
 //!
-//! They are an error that counts them by column, until [`Missing`](crate::generate::Missing) says
-//! what to do. Filling them in is simple, and lets every member believe the same guess.
-//! [`Missing::Member`](crate::generate::Missing::Member) fills nothing in: an object takes no part
-//! in members that see a missing feature of it, so that members have to see a part of the features
-//! each. The figures are in `docs/tables.md` of the repository.
+//! Missing values are an error, with a count per column, unless you choose a
+//! [`Missing`](crate::generate::Missing) strategy. Imputation is simple, but every member then
+//! relies on the same imputed values. [`Missing::Member`](crate::generate::Missing::Member) imputes
+//! nothing: a member leaves out the objects that lack a feature that it sees, so each member should
+//! see a part of the features alone. `docs/tables.md` of the repository has measurements.
 //!
 //! # Sparse features
 //!
 //! Texts, ratings, baskets: rows of a sparse matrix of `sprs` are [`Features`](crate::Features) as
 //! arrays are, and are never made dense. k-means, mini-batch, spherical and kernel k-means, U-SPEC,
-//! FPC and NNC take them, and so does a generator of these, with fractions and projections. All
-//! else needs a table and says so; [`TruncatedSvd`](crate::metric::TruncatedSvd) makes one. Files
-//! are Matrix Market (`.mtx`), svmlight (`.svmlight`, `.libsvm`, `.svm`) and the archives of
-//! scipy's `save_npz`.
+//! FPC and NNC take them, and so does a generator of these, with fractions and projections. Other
+//! methods need a table and refuse sparse rows; [`TruncatedSvd`](crate::metric::TruncatedSvd) makes
+//! a table. Files are Matrix Market (`.mtx`), svmlight (`.svmlight`, `.libsvm`, `.svm`) and the
+//! archives of scipy's `save_npz`.
 //!
 //! ```
 //! # #[cfg(feature = "io")] {
@@ -151,12 +151,14 @@
 //!
 //! # Files
 //!
-//! `.csv`, also compressed as `.csv.gz` and `.csv.zst`; `.npy` and `.npz`; `.parquet`; `.arrow` and
-//! `.feather`; sparse features also `.mtx` and `.svmlight`. In the program `-` is standard input,
+//! `.csv`, and `.tsv`, whose columns are separated by tabs; `.npy` and `.npz`; `.parquet`; `.arrow`
+//! and `.feather`; sparse features are also read from `.mtx`, `.svmlight`, `.libsvm` and `.svm`.
+//! Text may be compressed: `.csv.gz`, `.csv.zst` and so on. In the program `-` is standard input,
 //! in any of these forms, or standard output, which is CSV.
 //!
 //! # Text files
 //!
-//! UTF-8, with or without a byte order mark, separated by commas, semicolons or tabs. The first row
-//! is a header where it holds text that its columns do not have again; a table of one column may
-//! have blank lines, which are unlabelled objects.
+//! UTF-8, with or without a byte order mark. The first row tells what separates columns: a comma
+//! where there is one, else a semicolon, else a tab; in `.tsv` a tab first. The first row is a
+//! header where it holds text that its columns do not have again; a table of one column may have
+//! blank lines, which are unlabelled objects.
