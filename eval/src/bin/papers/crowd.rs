@@ -28,8 +28,8 @@ const VARIED: [&str; 3] = ["birds5_drag_wp5", "birds5_radio3", "bluebirds"];
 const SHARES: [f64; 5] = [1.0, 0.5, 0.25, 0.125, 0.0625];
 
 const INTRODUCTION: &str = "\
-The thesis's crowds (Scenes, Tattoo, ImageNet, PASCAL) are not public. In their place stand 342
-photographs of birds in six classes, sorted by 300 people in tasks of two to five
+The crowds of the thesis (Yi 2014: Scenes, Tattoo, ImageNet, PASCAL) are not public. In their place
+stand 342 photographs of birds in six classes, sorted by 300 people in tasks of two to five
 (`birds5_*`), and 108 ducks (`bluebirds`): so only the kind of the findings can be compared. *RMC*
 is the thesis's: d0 = 0, d1 = .9, the most balanced C, but for eigenvectors that are scaled by
 their eigenvalues before k-means. *RMC, ours* chooses C by recovery. The
