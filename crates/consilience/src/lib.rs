@@ -28,11 +28,11 @@
 //!
 //! | you have | module |
 //! |---|---|
-//! | several clusterings of the same objects | [`consensus`], [`walk`] and [`bregman`] (probabilities); by name in the [`catalogue`] |
+//! | several clusterings of the same objects | [`consensus`], [`walk`] and [`bregman`] (cluster probabilities); by name in the [`catalogue`] |
 //! | clusterings of the nodes of a network | [`consensus::NetworkPropagation`] and its like, on a [`graph::Network`] |
-//! | no idea which method, or how many clusters, or how far to trust a result | [`trust`] |
+//! | the question which method, how many clusters, or how far to trust a result | [`trust`] |
 //! | a result to show: one page with what was found, how far to trust it, and pictures | `report` (feature) |
-//! | features, and no clusterings yet | [`model`] in one call, with new objects later; [`generate`] for the ensemble alone |
+//! | features, and no clusterings yet | [`model`] in one call, with new objects later (tables only); [`generate`] for the ensemble alone, also of sparse features |
 //! | features and a few labels or pairs | [`model::LinkedClustering`], which chooses among [`constrained`], [`metric`], [`completion`] and [`follow`] |
 //! | pairs that keep coming | [`follow`]; [`simplex`] for weights of members alone |
 //! | answers of people or models | [`crowd`] |

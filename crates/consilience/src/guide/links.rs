@@ -81,7 +81,8 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
-//! A pair that contradicts the others, directly or through a chain, is refused with the chain.
+//! A pair that contradicts the others, directly or through a chain, is an error that names the
+//! chain.
 //!
 //! # An ensemble and pairs that keep coming
 //!
@@ -119,5 +120,5 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
-//! A read-out learns a metric. With thousands of links
+//! The default read-out learns a metric. With thousands of links
 //! [`MapLearner::Completion`](crate::follow::MapLearner) may be better.

@@ -1,4 +1,5 @@
-//! A method of your own: one line makes it a consensus function, one test puts it through the laws.
+//! A method of your own: one line makes it a consensus function, one test checks it against the
+//! laws.
 //!
 //! # A similarity
 //!
@@ -101,7 +102,7 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
-//! # Through the laws
+//! # Test it against the laws
 //!
 //! The feature `conformance` has one suite for every trait. It tries tiny ensembles of every kind,
 //! bad input, permutations, threads and cancellation, and panics with the law and the input where
