@@ -81,8 +81,8 @@ above 1 we are ahead. Memory is how far the process rose in its first run above 
 the data loaded; *times less* is theirs over ours. Scores are ours / theirs: inertia (lower is
 better), the adjusted Rand index with the planted or the known classes (ARI), and the share of
 unseen pairs of links that a metric ranks right (AUC); both are better when higher. *Difference* is
-ours less theirs, of an inertia in percent. *Behind in score*, below the table, are lines with a
-difference below -0.001, of an inertia above +0.1 %; *behind in time* those with *times* below 1.
+ours less theirs, of an inertia in percent. Below the table a line is called behind in score where
+its difference is below -0.001, of an inertia above +0.1 %, and in time where *times* is below 1.
 NMI is by the arithmetic mean of the entropies. `peers FOLDER TASK ...` measures single lines and
 puts them in the place of the old ones. diceR of R has no line: it is not in the archive that R's
 other packages come from here. Data are generated from seeds, but for the sets that have a name
