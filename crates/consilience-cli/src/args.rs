@@ -11,8 +11,8 @@ use clap_complete::Shell;
 ///
 /// Files are known by their ending: .csv, .tsv (a first row of text is a header; also .csv.gz,
 /// .csv.zst and so on), .npy, .npz (FILE.npz:NAME chooses an array), .parquet, .arrow, .feather;
-/// sparse features also .mtx, .svmlight, .libsvm, .svm. - is standard input, in any of these forms,
-/// or standard output, as CSV. Labels are whole numbers or text; negative numbers, empty cells and
+/// sparse features also .mtx, .svmlight, .libsvm, .svm. A dash (-) is standard input, in any of
+/// these forms, or standard output, as CSV. Labels are whole numbers or text; negative numbers, empty cells and
 /// nulls are unlabelled. Rows and columns count from 0; a column of ids joins tables.
 #[derive(Parser)]
 #[command(
