@@ -38,6 +38,26 @@ fn worlds() -> Vec<Worlds> {
         .into()
 }
 
+/// As many clusters as there are objects may be asked for, however few rows they are.
+#[test]
+fn more_clusters_than_rows() {
+    let members = [[0, 1], [0, 1]].map(|labels| Partition::from_labels(&labels).unwrap());
+    let counted = Ensemble::new(members.into()).unwrap().with_counts(vec![5, 5]).unwrap();
+    let row_of = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1];
+    let repeated = counted.clone().select_objects(&row_of).unwrap();
+    for method in catalogue::methods() {
+        let fit = |k: usize, ensemble: &Ensemble| {
+            method.build(&Settings::new(k)).unwrap().fit(ensemble, &())
+        };
+        let name = method.name();
+        let rows = fit(3, &counted).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let objects = fit(3, &repeated).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let expanded = rows.output.partition.select(&row_of).unwrap();
+        assert_eq!(expanded, objects.output.partition, "{name}");
+        assert!(fit(11, &counted).is_err(), "{name}");
+    }
+}
+
 #[test]
 fn every_method_of_the_catalogue() {
     for (w, world) in worlds().iter().enumerate() {

@@ -304,9 +304,22 @@ impl SideInformation {
 
     /// How many pairs [`cannot_links`](SideInformation::cannot_links) enumerates.
     pub fn n_cannot_links(&self) -> usize {
-        self.sets_apart()
-            .map(|(a, b)| self.sets[a].len() * self.sets[b].len())
-            .fold(0, usize::saturating_add)
+        match &self.apart {
+            // Labels may name very many sets: not pair by pair.
+            Apart::All => {
+                let mut before = 0;
+                let with_earlier = |set: &Vec<usize>| {
+                    let pairs = set.len().saturating_mul(before);
+                    before += set.len();
+                    pairs
+                };
+                self.sets.iter().map(with_earlier).fold(0, usize::saturating_add)
+            }
+            Apart::Pairs(pairs) => pairs
+                .iter()
+                .map(|&(a, b)| self.sets[a].len() * self.sets[b].len())
+                .fold(0, usize::saturating_add),
+        }
     }
 
     /// The pairs as they were said, without what follows from them; `None` where labels were said.
@@ -336,19 +349,9 @@ impl SideInformation {
                     (set[i], set[j])
                 }),
             });
-            let between = self.sets_apart().map(|(a, b)| {
-                let (a, b) = (&self.sets[a], &self.sets[b]);
-                Block {
-                    pairs: a.len() * b.len(),
-                    pair: Box::new(move |p| {
-                        let (i, j) = (a[p / b.len()], b[p % b.len()]);
-                        (i.min(j), i.max(j))
-                    }),
-                }
-            });
             return (
                 blocks_thinned(within, self.n_must_links(), limit),
-                blocks_thinned(between, self.n_cannot_links(), limit),
+                self.cannot_links_thinned(limit),
             );
         };
         let of = |kind: Link| {
@@ -358,6 +361,36 @@ impl SideInformation {
             thinned(links.into_iter(), count, limit)
         };
         (of(Link::Must), of(Link::Cannot))
+    }
+
+    fn cannot_links_thinned(&self, limit: usize) -> Links {
+        let pair = |a: usize, b: usize, p: usize| {
+            let (a, b) = (&self.sets[a], &self.sets[b]);
+            let (i, j) = (a[p / b.len()], b[p % b.len()]);
+            (i.min(j), i.max(j))
+        };
+        let count = self.n_cannot_links();
+        if let Apart::Pairs(pairs) = &self.apart {
+            let blocks = pairs.iter().map(|&(a, b)| Block {
+                pairs: self.sets[a].len() * self.sets[b].len(),
+                pair: Box::new(move |p| pair(a, b, p)),
+            });
+            return blocks_thinned(blocks, count, limit);
+        }
+        // Each set with all later ones at once: labels may name very many sets. `starts` is where
+        // each set begins among all labelled objects.
+        let mut starts = vec![0];
+        self.sets.iter().for_each(|set| starts.push(starts[starts.len() - 1] + set.len()));
+        let starts = &starts;
+        let blocks = self.sets.iter().enumerate().map(|(a, set)| Block {
+            pairs: set.len() * (starts[self.sets.len()] - starts[a + 1]),
+            pair: Box::new(move |p| {
+                let at = starts[a + 1] + p / set.len();
+                let b = starts.partition_point(|&start| start <= at) - 1;
+                pair(a, b, p - set.len() * (starts[b] - starts[a + 1]))
+            }),
+        });
+        blocks_thinned(blocks, count, limit)
     }
 
     /// Says in the report where [`links_up_to`](SideInformation::links_up_to) leaves links out.
@@ -634,6 +667,11 @@ mod tests {
             assert_eq!(must, thinned(side.must_links(), side.n_must_links(), limit), "{limit}");
             assert_eq!(cannot, thinned(side.cannot_links(), side.n_cannot_links(), limit));
         }
+        // A class for every object: not pair of classes by pair of classes.
+        let side = SideInformation::from_labels(&(0..200_000).collect::<Vec<i64>>()).unwrap();
+        assert_eq!(side.n_cannot_links(), 200_000 * 199_999 / 2);
+        let (must, cannot) = side.links_up_to(3);
+        assert_eq!((must.len(), cannot[0], cannot[2].0 > cannot[1].0), (0, (0, 1), true));
         let side = SideInformation::from_labels(&[5, -1, 9, 5, 2, -1]).unwrap();
         assert_eq!(side.labelled_sets(), [vec![0, 3], vec![2], vec![4]]);
         assert!(side.are_classes() && side.are_apart(0, 2) && !side.are_apart(1, 1));

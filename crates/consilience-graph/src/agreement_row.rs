@@ -65,7 +65,7 @@ impl<'a> AgreementRow<'a> {
     pub fn fill(&mut self, i: usize) {
         match &mut self.row {
             Row::Counted(row) => row.fill(self.nodes, i),
-            Row::Expected { counts, together, both } => counts.fill(i, together, both),
+            Row::Expected { counts, together, both } => counts.fill_as_given(i, together, both),
         }
     }
 

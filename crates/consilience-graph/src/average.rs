@@ -167,7 +167,7 @@ fn tree<C: Count>(
 
 /// The clusters in an order that the order of the members leaves no trace in, so that sums over
 /// them have the same bits: by weight, then by the microclusters that they hold.
-fn canonical(incidence: &ClusterIncidence, weights: &[f64]) -> Vec<u32> {
+pub(crate) fn canonical(incidence: &ClusterIncidence, weights: &[f64]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..incidence.n_clusters() as u32).collect();
     order.sort_by(|&a, &b| {
         let (a, b) = (a as usize, b as usize);

@@ -8,7 +8,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::ClusterIncidence;
-use crate::average::average_linkage;
+use crate::average::{average_linkage, canonical};
 
 /// The weights of an ensemble's clusters and members: what a weighted co-association is made of.
 ///
@@ -19,7 +19,9 @@ use crate::average::average_linkage;
 /// 0 where no member with any weight labels both. Where members give memberships, a cluster holds
 /// two objects as far as the product of their memberships says. Weights are rounded to a grid on
 /// which sums are exact, at most 2^-52 of the largest apart, so that nothing depends on the order
-/// of the members.
+/// of the members; weights with few decimals are counted in whole ones of the last, so that 0.1 and
+/// 0.2 are 0.3. Clusters whose weights lie further apart than 2^24 keep them as they are, and are
+/// added in an order of their own.
 ///
 /// ```
 /// use consilience::{Ensemble, MemoryBudget, Microclusters, Partition};
@@ -88,10 +90,19 @@ impl EvidenceWeights {
         Ok(())
     }
 
-    fn on_grid(mut self, incidence: &ClusterIncidence) -> Self {
-        on_grid(&mut self.clusters, incidence.n_members());
-        on_grid(&mut self.members, incidence.n_members());
-        self
+    /// Weights whose sums are exact, and how many times what they were they are.
+    fn on_grid(mut self, incidence: &ClusterIncidence) -> (Self, f64) {
+        let terms = incidence.n_members();
+        let power = decimals(self.clusters.iter().chain(&self.members), terms);
+        if let Some(power) = power {
+            let count = |w: &mut f64| *w = (*w * power).round();
+            self.clusters.iter_mut().chain(&mut self.members).for_each(count);
+        }
+        if !are_far_apart(&self.clusters) {
+            on_grid(&mut self.clusters, terms);
+        }
+        on_grid(&mut self.members, terms);
+        (self, power.unwrap_or(1.0))
     }
 
     /// The weighted co-association of microclusters.
@@ -159,7 +170,8 @@ impl EvidenceWeights {
             weights.check(&incidence)?;
             Ok::<_, Error>((incidence, weights))
         })?;
-        let Self { clusters, members } = weights.on_grid(&incidence);
+        // Only the ratio of the two counts.
+        let (Self { clusters, members }, _) = weights.on_grid(&incidence);
         let total = members.iter().sum();
         let tree = || average_linkage(&incidence, &clusters, total, observer);
         report.stage("partition", tree).map(Some)
@@ -172,10 +184,14 @@ pub(crate) struct ExpectedCounts<'a> {
     nodes: &'a Microclusters,
     incidence: Cow<'a, ClusterIncidence>,
     weights: EvidenceWeights,
+    /// How many times what was given the weights are.
+    times: f64,
     /// The nodes that each member does not label.
     unlabelled: Vec<Vec<u32>>,
     /// Products of memberships are rounded to multiples of it, on which sums are exact.
     unit: f64,
+    /// The place of each cluster in the order in which weights that are far apart are added.
+    places: Option<Vec<u32>>,
 }
 
 impl<'a> ExpectedCounts<'a> {
@@ -185,7 +201,7 @@ impl<'a> ExpectedCounts<'a> {
         incidence: Cow<'a, ClusterIncidence>,
     ) -> Result<Self> {
         weights.check(&incidence)?;
-        let weights = weights.on_grid(&incidence);
+        let (weights, times) = weights.on_grid(&incidence);
         let without = |p: &Partition| -> Vec<u32> {
             (0..).zip(p.iter()).filter(|(_, l)| l.is_none()).map(|(i, _)| i).collect()
         };
@@ -193,11 +209,25 @@ impl<'a> ExpectedCounts<'a> {
         let largest = weights.clusters.iter().fold(0.0f64, |m, &w| m.max(w));
         let most = (largest * incidence.n_members().max(1) as f64).log2().ceil();
         let unit = if most.is_finite() { 2f64.powf(most - 52.0) } else { 1.0 };
-        Ok(ExpectedCounts { nodes, incidence, weights, unlabelled, unit })
+        let places = are_far_apart(&weights.clusters).then(|| {
+            let mut places = vec![0; weights.clusters.len()];
+            let order = canonical(&incidence, &weights.clusters);
+            (0..).zip(order).for_each(|(at, c)| places[c as usize] = at);
+            places
+        });
+        Ok(ExpectedCounts { nodes, incidence, weights, times, unlabelled, unit, places })
+    }
+
+    /// [`fill`](ExpectedCounts::fill) in the units of the weights that were given.
+    pub(crate) fn fill_as_given(&self, i: usize, together: &mut [f64], both: &mut [f64]) {
+        self.fill(i, together, both);
+        if self.times != 1.0 {
+            together.iter_mut().chain(both).for_each(|sum| *sum /= self.times);
+        }
     }
 
     /// The weights of the clusters that hold node i and each other, and of the members that label
-    /// both.
+    /// both, in units of their own: their ratio counts.
     pub(crate) fn fill(&self, i: usize, together: &mut [f64], both: &mut [f64]) {
         both.fill(self.weights.members.iter().sum());
         let members = self.nodes.rows().iter().zip(&self.unlabelled);
@@ -210,6 +240,15 @@ impl<'a> ExpectedCounts<'a> {
         }
         together.fill(0.0);
         let incidence = &*self.incidence;
+        if let Some(places) = &self.places {
+            let mut own: Vec<(usize, f64)> = incidence.shares_of(i).collect();
+            own.sort_unstable_by_key(|&(c, _)| places[c]);
+            for (c, p) in own {
+                let scale = self.weights.clusters[c];
+                incidence.shares_in(c).for_each(|(j, q)| together[j] += scale * (p * q));
+            }
+            return;
+        }
         for (c, p) in incidence.shares_of(i) {
             let w = self.weights.clusters[c];
             if incidence.is_soft() {
@@ -224,9 +263,30 @@ impl<'a> ExpectedCounts<'a> {
     }
 }
 
-/// Weights on a grid so coarse that sums of `terms` of them are exact: whatever the order of the
-/// members, equal sums have equal bits, and ties stay ties. The grid is at most 2^-52 `terms` of
-/// the largest weight.
+/// The power of ten that makes whole numbers of all weights, of which `terms` still add up exactly,
+/// where there is one up to 10^9.
+fn decimals<'a>(weights: impl Iterator<Item = &'a f64> + Clone, terms: usize) -> Option<f64> {
+    let most = 2f64.powi(52) / terms.max(1) as f64;
+    (0..=9).map(|digits| 10f64.powi(digits)).find(|power| {
+        weights.clone().all(|w| {
+            let count = w * power;
+            (count - count.round()).abs() <= 4.0 * f64::EPSILON * count && count < most
+        })
+    })
+}
+
+/// Whether a grid that suits the largest weight would leave little of the smallest.
+fn are_far_apart(weights: &[f64]) -> bool {
+    let positive = || weights.iter().copied().filter(|&w| w > 0.0);
+    positive().fold(f64::INFINITY, f64::min) < positive().fold(0.0, f64::max) * FAR
+}
+
+/// What the smallest weight may be of the largest on one grid: 2^-24, which leaves it 28 bits of 52
+/// less those of the number of members.
+const FAR: f64 = 1.0 / 16_777_216.0;
+
+/// Weights on a grid so coarse that sums of `terms` of them are exact: their bits do not depend on
+/// the order of the members. The grid is at most 2^-52 `terms` of the largest weight.
 ///
 /// ```
 /// use consilience::graph::on_grid;
@@ -261,6 +321,38 @@ mod tests {
         let mut zeros = [0.0; 3];
         on_grid(&mut zeros, 3);
         assert_eq!(zeros, [0.0; 3]);
+    }
+
+    /// Tenths are counted in tenths, thirds are left alone, and so is what would not add up.
+    #[test]
+    fn few_decimals_make_whole_numbers() {
+        assert_eq!(decimals([0.1, 0.2, 0.3].iter(), 3), Some(10.0));
+        assert_eq!(decimals([1.0, 2.0].iter(), 2), Some(1.0));
+        assert_eq!(decimals([0.25, 1.5, 0.0].iter(), 3), Some(100.0));
+        assert_eq!(decimals([1.0 / 3.0, 1.0].iter(), 2), None);
+        assert_eq!(decimals([0.1, 1e15].iter(), 4), None);
+        assert_eq!(decimals([1e-17, 1.0].iter(), 2), None);
+    }
+
+    /// Weights 16 digits apart: similarities are those of plain sums, whatever the members' order.
+    #[test]
+    fn faint_clusters_count() {
+        let member = |labels: &[i64]| consilience_core::Partition::from_labels(labels).unwrap();
+        let members = vec![member(&[0, 0, 1, 1, 2]), member(&[0, 0, 1, 1, 1])];
+        let ensemble = consilience_core::Ensemble::new(members).unwrap();
+        let nodes = Microclusters::of(&ensemble).unwrap();
+        let incidence = ClusterIncidence::of(&nodes).unwrap();
+        let weights = EvidenceWeights::new(vec![1.0, 3e-17, 1.0, 1.0, 5e-17], vec![1.0, 1.0]);
+        let budget = MemoryBudget::default();
+        let graph = weights.clone().co_association(&nodes, &incidence, budget, &()).unwrap();
+        // Nodes: objects 0 and 1, objects 2 and 3, object 4.
+        assert_eq!(graph.weights()[[0, 0]], 1.0);
+        assert_eq!(graph.weights()[[1, 1]], (3e-17 + 5e-17) / 2.0);
+        assert_eq!(graph.weights()[[1, 2]], 5e-17 / 2.0);
+        let mut report = Report::default();
+        let of = |_: &ClusterIncidence| Ok(weights);
+        let tree = EvidenceWeights::average_tree(&nodes, &mut report, &(), of).unwrap().unwrap();
+        assert_eq!(tree.merges()[0].nodes, [1, 2]);
     }
 
     #[test]

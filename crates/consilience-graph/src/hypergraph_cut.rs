@@ -177,7 +177,7 @@ impl HypergraphCut {
         for _ in 0..self.restarts {
             observer.check()?;
             let mut side = coarsest.grown(share, stream);
-            coarsest.refine(&mut side, balance);
+            coarsest.refine(&mut side, balance, observer)?;
             let cut = coarsest.cut(&side);
             if best.as_ref().is_none_or(|b| cut < b.0 - ROUNDING) {
                 best = Some((cut, side));
@@ -189,7 +189,7 @@ impl HypergraphCut {
             let (finer, balance) =
                 if level == 0 { (graph, finest) } else { (&levels[level - 1].0, coarser) };
             side = levels[level].1.iter().map(|&c| side[c as usize]).collect();
-            finer.refine(&mut side, balance);
+            finer.refine(&mut side, balance, observer)?;
         }
         Ok(side)
     }
@@ -319,7 +319,12 @@ impl Hypergraph {
     }
 
     /// Sweeps of single moves, each node at most once, of which the best beginning is kept.
-    fn refine(&self, side: &mut Vec<bool>, balance: Balance) {
+    fn refine(
+        &self,
+        side: &mut Vec<bool>,
+        balance: Balance,
+        observer: &dyn Observer,
+    ) -> Result<()> {
         let (n, total, least) = (self.weight.len(), self.total(), balance.least);
         let heaviest = self.weight.iter().fold(0.0f64, |m, &w| m.max(w));
         let (target, slack) = (balance.share * total, (balance.imbalance * total).max(heaviest));
@@ -338,6 +343,9 @@ impl Hypergraph {
             let (mut locked, mut made) = (vec![false; n], Vec::new());
             let (mut sum, mut best, mut kept) = (0.0, (!begin, 0.0), 0);
             while made.len() - kept < patience {
+                if made.len() % 256 == 0 {
+                    observer.check()?;
+                }
                 let off = held - target;
                 let after =
                     |i: usize| off + if moves.side[i] { 1.0 } else { -1.0 } * self.weight[i];
@@ -364,6 +372,7 @@ impl Hypergraph {
                 break;
             }
         }
+        Ok(())
     }
 }
 

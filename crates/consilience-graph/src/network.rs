@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use consilience_core::{
     Ensemble, Error, Grouping, LabelInt, Microclusters, Observer, Partition, Result, Watch, ensure,
-    with_labels,
+    room, with_labels,
 };
 use rayon::prelude::*;
 use sprs::CsMat;
@@ -12,6 +12,9 @@ use sprs::CsMat;
 /// Nodes per parallel chunk. Edges are counted each for itself, so it has no influence on the
 /// result.
 const CHUNK: usize = 1 << 12;
+
+/// Edges between two looks at the observer, where members give memberships or have weights.
+const EDGES: usize = 1 << 16;
 /// An undirected network on the objects: the pairs that a consensus of network clusterings looks
 /// at.
 ///
@@ -185,7 +188,13 @@ impl Network {
             },
         };
         let edges: Vec<(usize, usize)> = self.edges().collect();
-        Ok(edges.into_par_iter().map(share).collect())
+        let mut watch = Watch::new(observer, "co-association of edges", edges.len());
+        let mut shares = room::with_capacity(edges.len())?;
+        for block in edges.chunks(EDGES) {
+            watch.step(shares.len())?;
+            shares.par_extend(block.par_iter().map(|&edge| share(edge)));
+        }
+        Ok(shares)
     }
 
     /// The co-association from labels that lie side by side in lanes, members in groups of as many

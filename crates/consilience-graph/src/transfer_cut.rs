@@ -81,13 +81,22 @@ impl TransferCut {
         self.budget
     }
 
+    /// Refuses parameters that no graph allows.
+    ///
+    /// # Errors
+    /// As [`TransferCut`].
+    #[doc(hidden)]
+    pub fn check_parameters(&self) -> Result<()> {
+        check_restarts(self.restarts)?;
+        SpectralCount::check(self.clusters)
+    }
+
     /// Refuses parameters out of range; `left` is the number of left nodes.
     ///
     /// # Errors
     /// As [`TransferCut`].
     pub fn check(&self, left: usize) -> Result<()> {
-        check_restarts(self.restarts)?;
-        SpectralCount::check(self.clusters)?;
+        self.check_parameters()?;
         match self.clusters {
             Clusters::Fixed(k) if k == 0 || k > left => {
                 Err(Error::invalid(format!("{k} clusters of {left} nodes; expected 1..={left}")))
@@ -257,8 +266,9 @@ fn degrees(b: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
             Error::non_finite("weights", i, wrong, w)
         });
     }
-    match rows.iter().position(|&(d, _)| d == 0.0) {
-        Some(i) => Err(Error::empty(format!("left node {i} has no links"))),
+    match rows.iter().position(|&(d, _)| d == 0.0 || d.is_infinite()) {
+        Some(i) if rows[i].0 == 0.0 => Err(Error::empty(format!("left node {i} has no links"))),
+        Some(i) => Err(Error::invalid(format!("the weights of left node {i} sum to infinity"))),
         None => Ok(rows.into_iter().map(|(d, _)| d).collect()),
     }
 }

@@ -244,8 +244,10 @@ impl ClusterNumber {
     pub fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<NumberTable>> {
         self.check()?;
         let mut report = Report::default();
-        let nodes =
-            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
+        // Halves are drawn by place: the order of the members must not show.
+        let nodes = report.stage("microclusters", || {
+            Ok::<_, Error>(Microclusters::observed(ensemble, observer)?.sorted_members())
+        })?;
         report.microclusters = Some(nodes.n_nodes());
         let table = report.stage("criteria", || self.of_nodes(&nodes, observer))?;
         report.notes.extend(table.notes.iter().cloned());

@@ -1,5 +1,5 @@
 use consilience_core::{
-    Accepts, Clusters, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
+    Accepts, Clusters, Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
     SimilarityGraph,
 };
 use consilience_graph::{AgreementRow, LeafWeights, Linked, linked_method};
@@ -138,16 +138,20 @@ impl Similarity for RankedTrajectories {
         let scratch = AgreementRow::new(nodes)?;
         let width = nodes.n_nodes().max(1);
         if let Some(entries) = s.as_slice_mut() {
-            entries.par_chunks_mut(width).enumerate().for_each_init(
+            entries.par_chunks_mut(width).enumerate().try_for_each_init(
                 || scratch.clone(),
                 |counts, (i, row)| {
+                    if i % 64 == 0 {
+                        observer.check()?;
+                    }
                     if row.contains(&0.0) {
                         counts.fill(i);
                         let unconnected = row.iter_mut().enumerate().filter(|(_, s)| **s == 0.0);
                         unconnected.for_each(|(j, s)| *s = UNCONNECTED * counts.ratio(j));
                     }
+                    Ok::<(), Error>(())
                 },
-            );
+            )?;
         }
         SimilarityGraph::new(grouping, s)
     }

@@ -156,7 +156,7 @@ impl Ptgp {
         let often = Array1::from(incidence.cluster_weights());
         if n <= self.dense_limit || !self.similarity.by_cosine() {
             let graph = self.similarity.between(nodes, &mut Report::default(), observer)?;
-            let weights = cluster_means(&incidence, graph.weights())? * &often;
+            let weights = cluster_means(&incidence, graph.weights(), observer)? * &often;
             return Ok(BipartiteGraph { weights, error_bound: None });
         }
         let length = self.similarity.parameters.resolve(n).1;
@@ -184,9 +184,10 @@ impl NodeConsensus for Ptgp {
         Accepts::ALL
     }
 
-    fn check(&self, ensemble: &Ensemble) -> Result<()> {
+    fn check(&self, _ensemble: &Ensemble) -> Result<()> {
         self.similarity.parameters.check()?;
-        self.cut.check(ensemble.n_objects())
+        // Not the number of clusters: rows may stand for several objects.
+        self.cut.check_parameters()
     }
 
     fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
@@ -212,16 +213,24 @@ impl NodeConsensus for Ptgp {
 }
 
 /// The mean similarity of each microcluster to those in each cluster, `S B0 diag(1 / |C|)`.
-fn cluster_means(incidence: &ClusterIncidence, s: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
+fn cluster_means(
+    incidence: &ClusterIncidence,
+    s: ArrayView2<'_, f64>,
+    observer: &dyn Observer,
+) -> Result<Array2<f64>> {
     let (n, c) = (s.nrows(), incidence.n_clusters());
     let mut b = room::zeros::<f64>(n * c)?;
-    b.par_chunks_mut(c).enumerate().for_each(|(i, out)| {
+    b.par_chunks_mut(c).enumerate().try_for_each(|(i, out)| {
+        if i % 64 == 0 {
+            observer.check()?;
+        }
         let row = s.row(i);
         for (cluster, out) in out.iter_mut().enumerate() {
             let add = |(sum, all): (f64, f64), (j, p): (usize, f64)| (sum + p * row[j], all + p);
             let (sum, all) = incidence.shares_in(cluster).fold((0.0, 0.0), add);
             *out = sum / all;
         }
-    });
+        Ok::<(), Error>(())
+    })?;
     Array2::from_shape_vec((n, c), b).map_err(|e| Error::shape(e.to_string()))
 }

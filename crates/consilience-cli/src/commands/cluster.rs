@@ -269,11 +269,18 @@ fn violated(side: &SideInformation, partition: &Partition) -> usize {
         .collect();
     let pairs = |count: usize| count * count.saturating_sub(1) / 2;
     let kept: usize = shares.iter().flat_map(BTreeMap::values).map(|&count| pairs(count)).sum();
+    let broken = side.n_must_links() - kept;
+    if side.are_classes() {
+        let mut all = BTreeMap::<usize, usize>::new();
+        let counts = shares.iter().flat_map(BTreeMap::iter);
+        counts.for_each(|(&cluster, &count)| *all.entry(cluster).or_default() += count);
+        return broken + all.values().map(|&count| pairs(count)).sum::<usize>() - kept;
+    }
     let common = |(a, b): (usize, usize)| -> usize {
         let (few, many) = if shares[a].len() < shares[b].len() { (a, b) } else { (b, a) };
         let both =
             |(cluster, count): (&usize, &usize)| count * shares[many].get(cluster).unwrap_or(&0);
         shares[few].iter().map(both).sum()
     };
-    side.n_must_links() - kept + side.sets_apart().map(common).sum::<usize>()
+    broken + side.sets_apart().map(common).sum::<usize>()
 }

@@ -88,8 +88,9 @@ impl NodeConsensus for Hbgf {
         Accepts::ALL
     }
 
-    fn check(&self, ensemble: &Ensemble) -> Result<()> {
-        self.cut.check(ensemble.n_objects())
+    fn check(&self, _ensemble: &Ensemble) -> Result<()> {
+        // Not the number of clusters: rows may stand for several objects.
+        self.cut.check_parameters()
     }
 
     fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {

@@ -90,9 +90,10 @@ impl NodeConsensus for Lwgp {
         Accepts::ALL
     }
 
-    fn check(&self, ensemble: &Ensemble) -> Result<()> {
+    fn check(&self, _ensemble: &Ensemble) -> Result<()> {
         check_entropy_scale(self.entropy_scale)?;
-        self.cut.check(ensemble.n_objects())
+        // Not the number of clusters: rows may stand for several objects.
+        self.cut.check_parameters()
     }
 
     fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {

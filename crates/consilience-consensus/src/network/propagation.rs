@@ -172,7 +172,9 @@ impl ConsensusFunction for NetworkPropagation {
         let mut report = Report::default();
         let graph = Condensed::new(&self.network, ensemble, Kept::Agreed, &mut report, observer)?;
         let adjacency = Adjacency::of(graph.n_nodes(), &graph.edges, |_, edge| {
-            (edge.sum >= threshold * f64::from(edge.count)).then_some(edge.sum)
+            // The sum of many edges may be rounded to below their threshold.
+            let kept = edge.least >= threshold || edge.sum >= threshold * f64::from(edge.count);
+            kept.then_some(edge.sum)
         });
         let start = std::time::Instant::now();
         let label = self.propagate(&adjacency, &mut report, observer)?;

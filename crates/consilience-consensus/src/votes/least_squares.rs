@@ -103,7 +103,8 @@ impl LeastSquares {
             observer.check()?;
             observer.progress("rounds", round, self.max_iterations);
             let members = 0..ballots.members().len();
-            let matched: Vec<_> = members.map(|u| ballots.align(u, y.view())).collect();
+            let align = |u| observer.check().map(|()| ballots.align(u, y.view()));
+            let matched = members.map(align).collect::<Result<Vec<_>>>()?;
             y = mean(ballots, &matched, k)?;
             let value = distance(ballots, &matched, y.view());
             report.iterations = round + 1;

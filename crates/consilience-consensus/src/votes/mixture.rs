@@ -12,6 +12,10 @@ use super::{Ballots, Qmi, number};
 
 /// Nodes per parallel chunk. Fixed, so that the result does not depend on the number of threads.
 const CHUNK: usize = 1 << 12;
+/// Components of more entries are added up in so many parts at most: a chunk of nodes each would
+/// hold a copy of all.
+const LARGE: usize = 1 << 16;
+const PARTS: usize = 8;
 /// How much of the ensemble's own label frequencies is mixed into the first components, so that no
 /// label is impossible before the first step.
 const BLUR: f64 = 0.1;
@@ -132,7 +136,7 @@ impl MixtureModel {
         self.budget.check_table("responsibilities", n, k, 16)?;
         let ballots = Ballots::from(nodes);
         let labels = ClusterIncidence::of(ballots.nodes())?;
-        self.budget.check_table("mixture components", labels.n_clusters(), k, 16)?;
+        self.budget.check_table("mixture components", labels.n_clusters(), k, 8 * (2 + PARTS))?;
         let run = report.stage("mixture", || self.best_run(&ballots, &labels, k, observer))?;
         report.status = if run.settled { Status::Solved } else { Status::MaxIterations };
         report.iterations = run.likelihoods.len();
@@ -356,11 +360,12 @@ fn maximize(labels: &ClusterIncidence, k: usize, z: &[f64], blur: f64) -> Compon
         }
         mass
     };
-    let mut mass =
-        ordered_chunks(labels.n_rows(), CHUNK, part, vec![0.0; k + c * k], |mut total, part| {
-            total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
-            total
-        });
+    let n = labels.n_rows();
+    let chunk = if c * k > LARGE { CHUNK.max(n.div_ceil(PARTS)) } else { CHUNK };
+    let mut mass = ordered_chunks(n, chunk, part, vec![0.0; k + c * k], |mut total, part| {
+        total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
+        total
+    });
     let mut probabilities = mass.split_off(k);
     let shares = mass;
     let all: f64 = shares.iter().sum();

@@ -110,7 +110,7 @@ impl Voting {
         for round in 0..self.max_iterations {
             observer.check()?;
             observer.progress("votes", round, self.max_iterations);
-            let votes = count(ballots, &reference, k)?;
+            let votes = count(ballots, &reference, k, observer)?;
             let rows = votes.rows().into_iter().zip(&reference);
             let next: Vec<usize> = rows.map(|(row, &now)| winner(row, now)).collect();
             // Agreement of the aligned members with the reference that they made: it bounds the
@@ -209,10 +209,16 @@ pub(crate) fn first_reference(
 }
 
 /// Votes of the aligned members: nodes in rows, clusters of the reference in columns.
-fn count(ballots: &Ballots, reference: &[usize], k: usize) -> Result<Array2<f64>> {
+fn count(
+    ballots: &Ballots,
+    reference: &[usize],
+    k: usize,
+    observer: &dyn Observer,
+) -> Result<Array2<f64>> {
     let soft = indicator(reference, k)?;
     let mut votes = room::table(ballots.n_nodes(), k)?;
     for member in 0..ballots.members().len() {
+        observer.check()?;
         let shared = ballots.overlap(member, soft.view());
         let mut matched = max_assignment(shared.view());
         for (cluster, row) in matched.iter_mut().zip(shared.rows()) {

@@ -303,6 +303,8 @@ pub fn variation_of_information(a: &Partition, b: &Partition) -> Result<f64> {
 /// How well a consensus sums up its ensemble, without any known classes; use it to choose among
 /// consensus functions. Each member is compared over the objects that it labels; members that share
 /// no labelled object with the partition have nothing to say and are left out of the average.
+/// Members count as often as their weights say; those that give memberships count by their most
+/// probable clusters.
 ///
 /// `(1/M) sum_u NMI(P, P_u)`.
 ///
@@ -325,23 +327,27 @@ pub fn variation_of_information(a: &Partition, b: &Partition) -> Result<f64> {
 /// Strehl & Ghosh (2002), Cluster ensembles, JMLR 3:583-617, equation 4.
 #[doc(alias = "ANMI")]
 pub fn average_nmi(partition: &Partition, ensemble: &Ensemble, by: Normalizer) -> Result<f64> {
-    let (mut sum, mut heard) = (0.0, 0usize);
-    for member in ensemble.members() {
+    let (mut sum, mut heard) = (0.0, 0.0);
+    for (u, member) in ensemble.members().iter().enumerate() {
+        let weight = ensemble.weights().map_or(1.0, |weights| weights[u]);
+        if weight == 0.0 {
+            continue;
+        }
         let table = Contingency::with_counts(partition, member, ensemble.counts());
         match table.map(|table| Information::new(&table).normalized(by)) {
             Ok(nmi) => {
-                sum += nmi;
-                heard += 1;
+                sum += weight * nmi;
+                heard += weight;
             }
             Err(e) if e.kind() == ErrorKind::Empty => {}
             Err(e) => return Err(e),
         }
     }
-    if heard == 0 {
+    if heard == 0.0 {
         return Err(Error::empty(format!(
             "the partition shares no labelled object with any of {} members",
             ensemble.n_members()
         )));
     }
-    Ok(sum / heard as f64)
+    Ok(sum / heard)
 }

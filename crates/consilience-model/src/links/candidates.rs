@@ -380,7 +380,7 @@ impl Fitted for Completed {
 fn links(side: &SideInformation) -> f64 {
     match side.stated() {
         Some(stated) => stated.len() as f64,
-        None => (side.n_must_links() + side.n_cannot_links()) as f64,
+        None => side.n_must_links().saturating_add(side.n_cannot_links()) as f64,
     }
 }
 

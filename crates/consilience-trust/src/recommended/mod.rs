@@ -261,8 +261,8 @@ impl NodeConsensus for Recommended {
             return self.choose(nodes, k, report, observer);
         }
         let table = report.stage("number of clusters", || {
-            // Of a sample, whatever the budget.
-            ClusterNumber::new().seed(self.seed).of_nodes(nodes, observer)
+            let number = ClusterNumber::new().seed(self.seed).memory_budget(self.budget);
+            number.of_nodes(nodes, observer)
         })?;
         let clusters = self.choose(nodes, table.recommended, report, observer)?;
         report.notes.extend(table.notes);

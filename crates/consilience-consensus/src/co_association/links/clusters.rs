@@ -34,6 +34,24 @@ fn neighbours(incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<C
     Csr::try_from_rows(jaccard.n_columns(), others)
 }
 
+/// Asks the memory for what two steps along the links reach, of at most `widest(p)` clusters each,
+/// before it is added up.
+fn check_two_steps(
+    links: &Csr,
+    budget: MemoryBudget,
+    widest: impl Fn(usize) -> usize,
+) -> Result<()> {
+    let reached = |p: usize| {
+        let steps = links.row(p).0.iter().map(|&k| links.row(k as usize).0.len());
+        steps.fold(1, usize::saturating_add).min(widest(p))
+    };
+    let entries = (0..links.n_rows()).map(reached).fold(0, usize::saturating_add);
+    budget.check_table("similarities of clusters", entries, 1, TWO_STEPS)
+}
+
+/// Bytes of a similarity in a row, and once more in the matrix.
+const TWO_STEPS: usize = 28;
+
 /// Rows of an edge-by-edge matrix that are added up sparsely: `fill` calls back with (column,
 /// value).
 fn sparse_rows<F>(edges: usize, observer: &dyn Observer, fill: F) -> Result<Vec<Vec<(u32, f64)>>>
@@ -66,7 +84,7 @@ where
 }
 
 /// `decay` times the rows over their largest entry off the diagonal; 1 on the diagonal.
-fn normalised(mut rows: Vec<Vec<(u32, f64)>>, decay: f64) -> Csr {
+fn normalised(mut rows: Vec<Vec<(u32, f64)>>, decay: f64) -> Result<Csr> {
     let mut largest = 0.0f64;
     for (e, row) in rows.iter_mut().enumerate() {
         row.retain(|&(f, _)| f as usize != e);
@@ -79,7 +97,7 @@ fn normalised(mut rows: Vec<Vec<(u32, f64)>>, decay: f64) -> Csr {
         let at = row.partition_point(|x| (x.0 as usize) < e);
         row.insert(at, (e as u32, 1.0));
     }
-    Csr::from_rows(rows.len(), rows)
+    Csr::try_from_rows(rows.len(), rows)
 }
 
 /// WCT: `sum_k min(w_pk, w_qk)` for p and q of one member, over the largest of them, times the
@@ -87,10 +105,13 @@ fn normalised(mut rows: Vec<Vec<(u32, f64)>>, decay: f64) -> Csr {
 pub(super) fn connected_triples(
     incidence: &ClusterIncidence,
     decay: f64,
+    budget: MemoryBudget,
     observer: &dyn Observer,
 ) -> Result<ClusterLinks> {
+    incidence.check_overlaps(budget)?;
     let w = neighbours(incidence, observer)?;
     let member = incidence.member_of_cluster();
+    check_two_steps(&w, budget, |p| incidence.clusters_of_member(member[p]).len())?;
     let rows = sparse_rows(incidence.n_clusters(), observer, |p, add| {
         let own = incidence.clusters_of_member(member[p]);
         let (linked, weights) = w.row(p);
@@ -105,7 +126,7 @@ pub(super) fn connected_triples(
             }
         }
     })?;
-    Ok(ClusterLinks::WithinMembers(normalised(rows, decay)))
+    Ok(ClusterLinks::WithinMembers(normalised(rows, decay)?))
 }
 
 /// ASRS: `sum_k w_pk w_qk / (n_p n_q)` with n the numbers of linked clusters, over the largest,
@@ -113,9 +134,12 @@ pub(super) fn connected_triples(
 pub(super) fn approximate_sim_rank(
     incidence: &ClusterIncidence,
     decay: f64,
+    budget: MemoryBudget,
     observer: &dyn Observer,
 ) -> Result<ClusterLinks> {
+    incidence.check_overlaps(budget)?;
     let w = neighbours(incidence, observer)?;
+    check_two_steps(&w, budget, |_| incidence.n_clusters())?;
     let count = |p: usize| w.row(p).0.len() as f64;
     let rows = sparse_rows(incidence.n_clusters(), observer, |p, add| {
         let (linked, weights) = w.row(p);
@@ -126,7 +150,7 @@ pub(super) fn approximate_sim_rank(
             }
         }
     })?;
-    Ok(ClusterLinks::Sparse(normalised(rows, decay)))
+    Ok(ClusterLinks::Sparse(normalised(rows, decay)?))
 }
 
 /// SimRank of the clusters after `iterations - 1` rounds, times the decay: what the round that ends

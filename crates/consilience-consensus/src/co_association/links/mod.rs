@@ -132,8 +132,7 @@ impl Similarity for ConnectedTriples {
         observer: &dyn Observer,
     ) -> Result<SimilarityGraph> {
         similarity(nodes, self.budget, report, observer, |h| {
-            h.check_overlaps(self.budget)?;
-            clusters::connected_triples(h, self.decay, observer)
+            clusters::connected_triples(h, self.decay, self.budget, observer)
         })
     }
 }
@@ -323,8 +322,7 @@ impl Similarity for ApproximateSimRank {
         observer: &dyn Observer,
     ) -> Result<SimilarityGraph> {
         similarity(nodes, self.budget, report, observer, |h| {
-            h.check_overlaps(self.budget)?;
-            clusters::approximate_sim_rank(h, self.decay, observer)
+            clusters::approximate_sim_rank(h, self.decay, self.budget, observer)
         })
     }
 }
