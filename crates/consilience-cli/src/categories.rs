@@ -72,7 +72,11 @@ impl Coding<'_> {
         let order =
             |theirs: &[String], ours: &[String]| files::order_of(theirs, ours, path, terminal);
         let turned = order(categories, labels.column_names());
-        let turned = turned.map(|_| labels.select(categories)).transpose()?;
+        // By number: a name may be one, too.
+        let select = |order: Vec<usize>| {
+            labels.select(&order.iter().map(usize::to_string).collect::<Vec<_>>())
+        };
+        let turned = turned.map(select).transpose()?;
         let (rows, unknown) = like.rows(turned.as_ref().unwrap_or(labels));
         let turned = table.numbers().and_then(|x| {
             let order = order(numbers, table.number_names())?;

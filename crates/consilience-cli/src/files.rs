@@ -1,6 +1,7 @@
 //! Reading as commands need it: notes go to the terminal, shapes are checked, files are named.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use consilience::crowd::{Answers, GroupAnswer, KeywordAnswer, PairAnswer};
@@ -62,15 +63,27 @@ fn check_apart(path: &Path) -> Outcome<()> {
     }
 }
 
+/// Standard input, once it was read as a table.
+static STANDARD_INPUT: OnceLock<Input<'static>> = OnceLock::new();
+/// Whether it was handed out as it comes.
+static STREAMED: AtomicBool = AtomicBool::new(false);
+
+/// Standard input is asked for where it has been read already.
+pub(crate) fn read_twice() -> Failure {
+    Failure::bad("-: standard input is one file and was read already; expected another file here")
+}
+
 /// The table at a path; standard input is read once, and is then the same for all who name it.
 fn table_at(path: &Path) -> Outcome<Input<'static>> {
-    static STANDARD_INPUT: OnceLock<Input<'static>> = OnceLock::new();
     if path.as_os_str() != STANDARD {
         check_apart(path)?;
         return Ok(Input::file(path)?.memory_budget(memory::budget()));
     }
     if let Some(input) = STANDARD_INPUT.get() {
         return Ok(input.clone());
+    }
+    if STREAMED.load(Ordering::Relaxed) {
+        return Err(read_twice());
     }
     let input = Input::standard_input(memory::budget())?;
     Ok(STANDARD_INPUT.get_or_init(|| input).clone())
@@ -79,6 +92,9 @@ fn table_at(path: &Path) -> Outcome<Input<'static>> {
 /// The place of text that is read as it comes.
 pub(crate) fn stream_at(path: &Path) -> Outcome<&Path> {
     if path.as_os_str() == STANDARD {
+        if STANDARD_INPUT.get().is_some() || STREAMED.swap(true, Ordering::Relaxed) {
+            return Err(read_twice());
+        }
         return Ok(Path::new("/dev/stdin"));
     }
     check_apart(path)?;
@@ -94,9 +110,13 @@ fn input(path: &Path) -> Outcome<Input<'static>> {
     })
 }
 
-/// A table beside it, which may have another column of ids or none.
+/// A table beside it, which may have another column of ids or none: a number is one of the other.
 fn input_beside(path: &Path) -> Outcome<Input<'static>> {
-    Ok(input(path)?.id_optional(true))
+    let input = table_at(path)?;
+    Ok(match ID.get().filter(|id| id.trim().parse::<usize>().is_err()) {
+        Some(id) => input.id(id).id_optional(true),
+        None => input,
+    })
 }
 
 /// The objects of a command: how many, and what they are called where a file says it.
@@ -134,10 +154,15 @@ impl Table {
 
     /// The same with its columns in the order in which others have them, by name; where they are
     /// called otherwise, as they are, which a note says.
-    fn in_the_order_of(mut self, other: &Table, path: &Path, terminal: &Terminal) -> Self {
-        if let Some(order) = order_of(&other.columns, &self.columns, path, terminal) {
+    pub(crate) fn in_the_order_of(
+        mut self,
+        others: &[String],
+        path: &Path,
+        terminal: &Terminal,
+    ) -> Self {
+        if let Some(order) = order_of(others, &self.columns, path, terminal) {
             self.table = in_order(&self.table, &order);
-            (self.names, self.columns) = (other.columns.clone(), other.columns.clone());
+            (self.names, self.columns) = (others.to_vec(), others.to_vec());
         }
         self
     }
@@ -282,7 +307,7 @@ pub(crate) fn features_like(
 ) -> Outcome<Table> {
     let table = new_data_table(path, &[], drop, terminal)?;
     let table = Table::of(table).map_err(|failure| failure.within(path.display()))?;
-    table.in_the_order_of(other, path, terminal).like(other)
+    table.in_the_order_of(&other.columns, path, terminal).like(other)
 }
 
 /// Features of new objects as people have them.

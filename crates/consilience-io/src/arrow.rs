@@ -52,7 +52,8 @@ pub(crate) struct Source<'a> {
 
 struct Column {
     name: String,
-    kind: Kind,
+    /// What it holds, or why it cannot be read.
+    kind: std::result::Result<Kind, String>,
     /// Position in the file.
     index: usize,
 }
@@ -71,7 +72,7 @@ impl<'a> Source<'a> {
         let mut columns = Vec::new();
         for (index, field) in schema.fields().iter().enumerate() {
             if !field.name().starts_with(INDEX) {
-                let kind = kind(field.name(), field.data_type())?;
+                let kind = kind(field.name(), field.data_type());
                 columns.push(Column { name: field.name().clone(), kind, index });
             }
         }
@@ -108,7 +109,7 @@ impl Columnar for Source<'_> {
     }
 
     fn kind(&self, column: usize) -> Kind {
-        self.columns[column].kind
+        *self.columns[column].kind.as_ref().unwrap_or(&Kind::Number)
     }
 
     fn n_rows(&self) -> usize {
@@ -119,9 +120,13 @@ impl Columnar for Source<'_> {
         &self.allowance
     }
 
-    fn keep(&mut self, kept: &[bool]) {
+    fn keep(&mut self, kept: &[bool]) -> Result<()> {
         let mut kept = kept.iter();
         self.columns.retain(|_| kept.next() == Some(&true));
+        match self.columns.iter().find_map(|column| column.kind.as_ref().err()) {
+            Some(refused) => Err(malformed(refused.clone())),
+            None => Ok(()),
+        }
     }
 
     fn read(
@@ -250,7 +255,7 @@ fn rows_of(bytes: &[u8]) -> Result<usize> {
 }
 
 /// What a column of that type holds.
-fn kind(name: &str, kind: &DataType) -> Result<Kind> {
+fn kind(name: &str, kind: &DataType) -> std::result::Result<Kind, String> {
     use DataType as T;
     match kind {
         T::Utf8 | T::LargeUtf8 | T::Utf8View => Ok(Kind::Text),
@@ -260,7 +265,7 @@ fn kind(name: &str, kind: &DataType) -> Result<Kind> {
         T::Dictionary(_, values) if !matches!(**values, T::Dictionary(..)) => {
             self::kind(name, values)
         }
-        other => refused(name, &format!("{other} values")),
+        other => Err(refused(name, &format!("{other} values"))),
     }
 }
 

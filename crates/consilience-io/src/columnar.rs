@@ -32,7 +32,10 @@ pub(crate) trait Columnar {
     fn n_rows(&self) -> usize;
     fn allowance(&self) -> &Allowance;
     /// Leaves out the columns that are not to be kept.
-    fn keep(&mut self, kept: &[bool]);
+    ///
+    /// # Errors
+    /// For a column that is kept and holds what cannot be read.
+    fn keep(&mut self, kept: &[bool]) -> Result<()>;
     /// Hands out every value with its row and column, in any order in which the rows of each column
     /// ascend; `None` for null.
     fn read(
@@ -52,12 +55,9 @@ pub(crate) fn shielded<T>(format: &str, read: impl FnOnce() -> Result<T>) -> Res
 /// What pandas calls the index of a table that has no name, which it stores as one more column.
 pub(crate) const INDEX: &str = "__index_level_";
 
-/// Refuses a column of values that are neither numbers nor text.
-pub(crate) fn refused<T>(name: &str, what: &str) -> Result<T> {
-    Err(malformed(format!(
-        "column {:?} holds {what}; expected whole numbers, floats or text",
-        excerpt(name)
-    )))
+/// Why a column of values that are neither numbers nor text is refused, if it is wanted.
+pub(crate) fn refused(name: &str, what: &str) -> String {
+    format!("column {:?} holds {what}; expected whole numbers, floats or text", excerpt(name))
 }
 
 /// A value of whatever type the column has.
@@ -74,13 +74,20 @@ pub(crate) enum Value<'a> {
 pub(crate) const NO_TEXT: &str = "bytes that are no UTF-8; expected text";
 
 impl<'a> Value<'a> {
-    /// The value as a label, or as it is written.
-    pub(crate) fn label(self, verbatim: bool) -> std::result::Result<Label<'a>, String> {
+    /// The value as the id of an object; `text` is where the digits of a number are put.
+    fn id(self, text: &'a mut String) -> std::result::Result<Label<'a>, String> {
+        match self {
+            Value::Text(text) => Ok(Label::Text(text.trim())),
+            other => other.category(text),
+        }
+    }
+
+    /// The value as a label.
+    pub(crate) fn label(self) -> std::result::Result<Label<'a>, String> {
         match self {
             Value::Int(x) => x.label().map(Label::from),
             Value::Unsigned(x) => x.label().map(Label::from),
             Value::Float(x) => x.label().map(Label::from),
-            Value::Text(text) if verbatim => Ok(Label::Text(text.trim())),
             Value::Text(text) => label(text.trim_ascii().as_bytes()),
             Value::Bytes => Err(NO_TEXT.to_owned()),
         }
@@ -92,13 +99,13 @@ impl<'a> Value<'a> {
             Value::Text(text) => category(text.trim_ascii().as_bytes()),
             Value::Int(x) if x < 0 => number_category(x, text),
             Value::Float(x) => number_category(x, text),
-            other => other.label(false),
+            other => other.label(),
         }
     }
 }
 
 /// Leaves out the columns that are not wanted; what the others are.
-fn choose(source: &mut impl Columnar, mut roles: Vec<Role>, otherwise: Role) -> Vec<Role> {
+fn choose(source: &mut impl Columnar, mut roles: Vec<Role>, otherwise: Role) -> Result<Vec<Role>> {
     for (c, role) in roles.iter_mut().enumerate() {
         // Only text is taken for ids without being named so.
         if *role == Role::Maybe && source.kind(c) != Kind::Text {
@@ -106,9 +113,9 @@ fn choose(source: &mut impl Columnar, mut roles: Vec<Role>, otherwise: Role) -> 
         }
     }
     let kept: Vec<bool> = roles.iter().map(|role| *role != Role::Skip).collect();
-    source.keep(&kept);
+    source.keep(&kept)?;
     roles.retain(|&role| role != Role::Skip);
-    roles
+    Ok(roles)
 }
 
 /// Label columns.
@@ -119,13 +126,18 @@ pub(crate) fn labels(
     notes: &mut Vec<String>,
 ) -> Result<LabelColumns> {
     let roles = wanted.roles(&source.names(), notes)?;
-    let roles = choose(&mut source, roles, Role::Skip);
+    let roles = choose(&mut source, roles, Role::Skip)?;
     let id = roles.iter().position(|role| matches!(role, Role::Id | Role::Maybe));
     // One byte per label at least.
     source.allowance().expect(source.n_rows(), roles.len(), 1)?;
     let mut labels = LabelColumns::new(source.names(), source.allowance())?;
+    let mut digits = String::new();
     source.read(observer, |row, column, value| {
-        let found = value.map_or(Ok(Label::None), |value| value.label(Some(column) == id));
+        let found = match value {
+            None => Ok(Label::None),
+            Some(value) if Some(column) == id => value.id(&mut digits),
+            Some(value) => value.label(),
+        };
         labels.columns[column].push_label(found.map_err(|what| at(row, column, what))?)
     })?;
     if let Some(id) = id {
@@ -150,7 +162,7 @@ pub(crate) fn features(
     notes: &mut Vec<String>,
 ) -> Result<DataTable> {
     let roles = wanted.feature_roles(&source.names(), notes)?;
-    let roles = choose(&mut source, roles, Role::Value);
+    let roles = choose(&mut source, roles, Role::Value)?;
     let mut numbers = (0..roles.len()).filter(|&c| roles[c] == Role::Value);
     if numbers.all(|c| source.kind(c) == Kind::Single) {
         // Exact: these doubles came from floats.
@@ -189,6 +201,8 @@ struct Rows<'r, F, C> {
     labels: LabelColumns,
     ids: LabelColumns,
     defects: Defects,
+    /// The text of a first column that may be one of ids.
+    maybe: Defects,
     /// The digits of a category.
     text: String,
 }
@@ -213,6 +227,7 @@ impl<'r, F: Clone, C: Fn(f64) -> F> Rows<'r, F, C> {
             labels: LabelColumns::new(categories, allowance)?,
             ids: LabelColumns::new(vec![String::new()], allowance)?,
             defects: Defects::new(roles.len()),
+            maybe: Defects::new(1),
             text: String::new(),
         })
     }
@@ -245,7 +260,12 @@ impl<'r, F: Clone, C: Fn(f64) -> F> Rows<'r, F, C> {
                 self.labels.columns[self.places[column]].push_label(label)
             }
             _ => {
-                let label = value.map_or(Ok(Label::None), |value| value.label(true));
+                if let (Role::Maybe, Some(Value::Text(text))) = (self.roles[column], value) {
+                    // Where some text is there twice these are told as no numbers.
+                    self.maybe.text(0, text, || format!("row {row}"));
+                }
+                let text = &mut self.text;
+                let label = value.map_or(Ok(Label::None), |value| value.id(text));
                 self.ids.columns[0].push_label(label.map_err(|what| at(row, column, what))?)
             }
         }
@@ -257,9 +277,7 @@ impl<'r, F: Clone, C: Fn(f64) -> F> Rows<'r, F, C> {
             if self.ids.columns[0].is_ids() {
                 notes.push(unique_text(&names[id]));
             } else {
-                // Text in every row, of which some is there twice.
-                self.defects.text(id, "text", || "row 0".to_owned());
-                self.defects.text(id, "text", || "row 1".to_owned());
+                self.defects.take(id, &self.maybe, 0);
             }
         }
         self.defects.check(may_miss, |c| format!("column {:?}", excerpt(&names[c])))

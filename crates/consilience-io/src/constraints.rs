@@ -87,6 +87,8 @@ pub struct Batch {
     pub name: String,
     /// Its pairs, in the order of the file.
     pub pairs: Vec<Pair>,
+    /// The line of each pair.
+    pub lines: Vec<u64>,
 }
 
 /// Reads must-links and cannot-links batch by batch, in the order in which the batches first
@@ -130,10 +132,11 @@ fn in_batches(rows: Vec<Row>) -> Vec<Batch> {
     let mut known: FxHashMap<String, usize> = FxHashMap::default();
     for row in rows {
         let at = *known.entry(row.batch).or_insert_with_key(|name| {
-            batches.push(Batch { name: name.clone(), pairs: Vec::new() });
+            batches.push(Batch { name: name.clone(), ..Batch::default() });
             batches.len() - 1
         });
         batches[at].pairs.push(row.pair);
+        batches[at].lines.push(row.line);
     }
     batches
 }

@@ -46,6 +46,12 @@ impl Defects {
         defect.text += 1;
     }
 
+    /// The text that another has of one of its columns.
+    pub(crate) fn take(&mut self, column: usize, other: &Defects, from: usize) {
+        let (own, other) = (&mut self.columns[column], &other.columns[from]);
+        (own.text, own.first_text) = (other.text, other.first_text.clone());
+    }
+
     /// Whether no cell of a column is text.
     pub(crate) fn is_number(&self, column: usize) -> bool {
         self.columns[column].text == 0

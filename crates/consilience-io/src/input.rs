@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use consilience_core::{
-    Ensemble, Fit, Memberships, MemoryBudget, Observer, Partition, Report, Result, ensure,
+    Ensemble, ErrorKind, Fit, Memberships, MemoryBudget, Observer, Partition, Report, Result,
+    ensure,
 };
 use ndarray::Array2;
 
@@ -414,7 +415,22 @@ impl<'a> Input<'a> {
         observer: &dyn Observer,
     ) -> Result<Fit<(Memberships, Option<ObjectIds>)>> {
         self.reading(|notes| {
-            let table = self.feature_table(observer, notes)?;
+            let table = match self.feature_table(observer, notes) {
+                Ok(table) => table,
+                // Labels may be text or missing, where probabilities are neither.
+                Err(error) if error.kind() == ErrorKind::Format => {
+                    let labels = self.label_columns(observer, notes);
+                    let labels = labels.and_then(LabelColumns::into_table);
+                    return match labels {
+                        Ok(labels) if labels.ensemble().n_members() == 1 => {
+                            let ids = labels.ids().cloned();
+                            Ok((Memberships::from(&labels.partition()?), ids))
+                        }
+                        _ => Err(error),
+                    };
+                }
+                Err(error) => return Err(error),
+            };
             let ids = table.ids().cloned();
             let table = table.into_features()?;
             if table.view().n_features() == 1 {
@@ -607,7 +623,10 @@ impl<'a> Input<'a> {
             Format::Npy => {
                 let (mut reader, length) = self.open()?;
                 let allowance = self.allowance();
-                npy::Stream { reader: &mut reader, length, observer, allowance }.labels()
+                let stream = npy::Stream { reader: &mut reader, length, observer, allowance };
+                let mut labels = stream.labels()?;
+                labels.take_ids(&self.wanted)?;
+                Ok(labels)
             }
             #[cfg(feature = "npy")]
             Format::Npz => {
@@ -617,6 +636,9 @@ impl<'a> Input<'a> {
                         stream.labels()
                     })?;
                 labels.ids = self.ids_beside(labels.rows(), observer)?;
+                if labels.ids.is_none() || !self.wanted.id.as_deref().is_some_and(npz::is_ids) {
+                    labels.take_ids(&self.wanted)?;
+                }
                 Ok(labels)
             }
             #[cfg(feature = "csv")]

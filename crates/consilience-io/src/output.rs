@@ -124,6 +124,7 @@ impl OutputFile {
             if matches!(location.format, Format::MatrixMarket | Format::Svmlight) {
                 return Err(malformed("sparse text is for reading alone; expected .csv or .npz"));
             }
+            check_alone(&location)?;
             let mut file = Self::open(path.as_ref(), Target::of(&location.path)?)?;
             file.location = Some(location.clone());
             Ok(file)
@@ -347,6 +348,25 @@ impl OutputFile {
 }
 
 /// Refuses names of arrays that whoever unpacks the archive could take for a path.
+/// Refuses to name an array of an archive that has others: the file is replaced as a whole.
+fn check_alone(location: &Location) -> Result<()> {
+    #[cfg(feature = "npy")]
+    if let (Format::Npz, Some(array)) = (location.format, &location.array)
+        && let Ok(file) = File::open(&location.path)
+        && let Ok(mut others) = npz::names(io::BufReader::new(file))
+    {
+        others.retain(|name| name != array && !npz::is_ids(name));
+        if !others.is_empty() {
+            return Err(malformed(format!(
+                "the archive holds other arrays, which would be lost: {}; expected another file",
+                crate::fault::listed(&others)
+            )));
+        }
+    }
+    let _ = location;
+    Ok(())
+}
+
 fn check_array(name: &str) -> Result<()> {
     let bad = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
     if name == "." || name == ".." || name.contains(bad) || name.len() > 1000 {

@@ -35,7 +35,8 @@ struct Column {
     /// Position in the file.
     index: usize,
     physical: Physical,
-    unsigned: bool,
+    /// Whether its numbers are unsigned, or why it cannot be read.
+    unsigned: std::result::Result<bool, String>,
     nullable: i16,
 }
 
@@ -57,11 +58,12 @@ impl Source {
         for (index, column) in metadata.schema_descr().columns().iter().enumerate() {
             // pandas stores a table's index as one more column.
             if !column.name().starts_with(INDEX) {
+                let name = name_of(column);
                 columns.push(Column {
-                    name: column.name().to_owned(),
+                    unsigned: is_unsigned(column, &name),
+                    name,
                     index,
                     physical: column.physical_type(),
-                    unsigned: is_unsigned(column)?,
                     nullable: column.max_def_level(),
                 });
             }
@@ -97,9 +99,13 @@ impl Columnar for Source {
         &self.allowance
     }
 
-    fn keep(&mut self, kept: &[bool]) {
+    fn keep(&mut self, kept: &[bool]) -> Result<()> {
         let mut kept = kept.iter();
         self.columns.retain(|_| kept.next() == Some(&true));
+        match self.columns.iter().find_map(|column| column.unsigned.as_ref().err()) {
+            Some(refused) => Err(malformed(refused.clone())),
+            None => Ok(()),
+        }
     }
 
     fn read(
@@ -146,11 +152,11 @@ impl Column {
         use ColumnReader as R;
         let found = match values {
             R::BoolColumnReader(r) => pump(r, self, rows, |&x| Value::Int(i64::from(x)), sink)?,
-            R::Int32ColumnReader(r) if self.unsigned => {
+            R::Int32ColumnReader(r) if self.unsigned == Ok(true) => {
                 pump(r, self, rows, |&x| Value::Unsigned(u64::from(x as u32)), sink)?
             }
             R::Int32ColumnReader(r) => pump(r, self, rows, |&x| Value::Int(i64::from(x)), sink)?,
-            R::Int64ColumnReader(r) if self.unsigned => {
+            R::Int64ColumnReader(r) if self.unsigned == Ok(true) => {
                 pump(r, self, rows, |&x| Value::Unsigned(x as u64), sink)?
             }
             R::Int64ColumnReader(r) => pump(r, self, rows, |&x| Value::Int(x), sink)?,
@@ -167,9 +173,16 @@ fn text(bytes: &ByteArray) -> Value<'_> {
     std::str::from_utf8(bytes.data()).map_or(Value::Bytes, Value::Text)
 }
 
-/// Refuses columns of anything but plain numbers and text.
-fn is_unsigned(column: &ColumnDescriptor) -> Result<bool> {
-    let refuse = |what: &str| refused(column.name(), what);
+/// What a column is called: a part of a structure by all names that lead to it.
+fn name_of(column: &ColumnDescriptor) -> String {
+    let parts = column.path().parts();
+    if column.max_rep_level() > 0 { parts[0].clone() } else { parts.join(".") }
+}
+
+/// Whether the numbers of a column are unsigned; why it is refused if it holds anything but plain
+/// numbers and text.
+fn is_unsigned(column: &ColumnDescriptor, name: &str) -> std::result::Result<bool, String> {
+    let refuse = |what: &str| Err(refused(name, what));
     if column.max_rep_level() > 0 {
         return refuse("lists");
     }

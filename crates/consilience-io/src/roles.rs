@@ -174,17 +174,20 @@ pub fn order_of_columns(
     wanted: &[String],
     given: &[String],
 ) -> Option<(Option<Vec<usize>>, &'static str)> {
-    let unnamed = are_numbered(wanted) || are_numbered(given);
-    if unnamed || wanted == given || wanted.len() != given.len() {
+    if wanted == given || wanted.len() != given.len() {
         return None;
     }
-    Some(match places_of_names(wanted, given) {
-        Some(order) => (Some(order), "the columns are in another order; they are taken by name"),
-        None => (
+    match places_of_names(wanted, given) {
+        // Also where the names are numbers: those of a table without a header are in order.
+        Some(order) => {
+            Some((Some(order), "the columns are in another order; they are taken by name"))
+        }
+        None if are_numbered(wanted) || are_numbered(given) => None,
+        None => Some((
             None,
             "the columns are called otherwise than those before; they are taken in their order",
-        ),
-    })
+        )),
+    }
 }
 
 /// Whether columns have no names but their numbers.
@@ -208,6 +211,21 @@ fn places_of_names(wanted: &[String], given: &[String]) -> Option<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// By name, also where the names of a header are numbers.
+    #[test]
+    fn columns_in_another_order() {
+        let order = |a: &[&str], b: &[&str]| order_of_columns(&names(a), &names(b));
+        let places = |a: &[&str], b: &[&str]| order(a, b).and_then(|(order, _)| order);
+        assert_eq!(order(&["0", "1", "2"], &["0", "1", "2"]), None);
+        assert_eq!(places(&["0", "1", "2"], &["2", "0", "1"]), Some(vec![1, 2, 0]));
+        assert_eq!(places(&["2", "0", "1"], &["0", "1", "2"]), Some(vec![2, 0, 1]));
+        assert_eq!(places(&["a", "b"], &["b", "a"]), Some(vec![1, 0]));
+        // One of them has no header.
+        assert_eq!(order(&["a", "b"], &["0", "1"]), None);
+        let (none, note) = order(&["a", "b"], &["b", "c"]).unwrap();
+        assert!(none.is_none() && note.contains("called otherwise"), "{note}");
+    }
 
     fn names(names: &[&str]) -> Vec<String> {
         names.iter().map(|&name| name.to_owned()).collect()

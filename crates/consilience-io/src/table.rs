@@ -11,6 +11,8 @@ use crate::ids::Texts;
 use crate::label::Label;
 use crate::label_table::LabelTable;
 use crate::roles::order_of_columns;
+#[cfg(feature = "npy")]
+use crate::roles::{Wanted, position};
 
 /// One number of a file.
 pub(crate) trait Cell: Copy + Send + Sync {
@@ -435,6 +437,23 @@ impl LabelColumns {
             self.names.remove(0);
             self.ids = Some(self.columns.remove(0).into_texts()?);
         }
+        Ok(())
+    }
+
+    /// Takes the column of ids that is asked for out of columns that have numbers and no names.
+    #[cfg(feature = "npy")]
+    pub(crate) fn take_ids(&mut self, wanted: &Wanted) -> Result<()> {
+        let Some(id) = &wanted.id else { return Ok(()) };
+        let at = match position(&self.names, id) {
+            Ok(at) => at,
+            Err(_) if wanted.id_optional => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        if self.columns.len() == 1 {
+            return Err(malformed("a column of ids and no other; expected one more at least"));
+        }
+        self.names.remove(at);
+        self.ids = Some(self.columns.remove(at).into_texts()?);
         Ok(())
     }
 

@@ -3,9 +3,12 @@
 use consilience_core::{Error, ErrorKind, Result};
 
 use crate::ConsensusModel;
+use crate::stored::FirstFields;
 
 /// The first line. A later format has another number.
-const MAGIC: &[u8] = b"consilience model 1\n";
+const MAGIC: &[u8] = b"consilience model 2\n";
+/// That of models without names of their features, which are read all the same.
+const FIRST: &[u8] = b"consilience model 1\n";
 /// Bytes of the checksum.
 const CHECKSUM: usize = 4;
 
@@ -46,7 +49,8 @@ impl ConsensusModel {
     /// [`ErrorKind::Corrupt`] for bytes that are no model, of another version, or damaged.
     #[doc(alias = "load")]
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let Some(rest) = bytes.strip_prefix(MAGIC) else {
+        let first = bytes.strip_prefix(FIRST);
+        let Some(rest) = bytes.strip_prefix(MAGIC).or(first) else {
             return Err(corrupt("not a consilience model of this version".to_owned()));
         };
         let Some((checksum, fields)) = rest.split_first_chunk::<CHECKSUM>() else {
@@ -55,12 +59,22 @@ impl ConsensusModel {
         if u32::from_le_bytes(*checksum) != crc32fast::hash(fields) {
             return Err(corrupt("a damaged model: its checksum is wrong".to_owned()));
         }
-        match postcard::take_from_bytes(fields) {
+        let read = match first {
+            None => postcard::take_from_bytes(fields),
+            Some(_) => postcard::take_from_bytes::<FirstFields>(fields)
+                .and_then(|(fields, rest)| Ok((Self::try_from(fields).map_err(refused)?, rest))),
+        };
+        match read {
             Ok((model, [])) => Ok(model),
             Ok((_, rest)) => Err(corrupt(format!("{} bytes after the model", rest.len()))),
             Err(e) => Err(corrupt(format!("a damaged model: {e}"))),
         }
     }
+}
+
+/// What the other versions get from serde.
+fn refused(_: Error) -> postcard::Error {
+    postcard::Error::SerdeDeCustom
 }
 
 fn corrupt(message: String) -> Error {

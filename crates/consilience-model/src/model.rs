@@ -54,6 +54,8 @@ pub struct ConsensusModel {
     pub(crate) ensemble: Ensemble,
     pub(crate) partition: Partition,
     pub(crate) places: Vec<Prototypes>,
+    /// What the features are called; empty where nothing says it.
+    pub(crate) names: Vec<String>,
     votes: Votes,
 }
 
@@ -64,7 +66,7 @@ impl ConsensusModel {
         places: Vec<Prototypes>,
     ) -> Result<Self> {
         let votes = Votes::new(&ensemble, &partition)?;
-        Ok(ConsensusModel { ensemble, partition, places, votes })
+        Ok(ConsensusModel { ensemble, partition, places, names: Vec::new(), votes })
     }
 
     /// The consensus clustering of the objects at the fit.
@@ -81,6 +83,43 @@ impl ConsensusModel {
     /// Number of features at the fit.
     pub fn n_features(&self) -> usize {
         self.places[0].view.n_features()
+    }
+
+    /// The same with what its features are called, in the order of the fit: it is stored with the
+    /// model, for whoever brings new objects in columns that have names. Placing takes features in
+    /// the order of the fit all the same.
+    ///
+    /// ```
+    /// use consilience::model::ConsensusClustering;
+    /// use consilience::ndarray::Array2;
+    ///
+    /// let x = Array2::from_shape_fn((40, 2), |(i, _)| (i / 20 * 10) as f64 + (i % 20) as f64 * 0.1);
+    /// let model = ConsensusClustering::new(2).cluster(&x)?;
+    /// let model = model.with_feature_names(["length", "width"])?;
+    /// assert_eq!(model.feature_names().unwrap()[1], "width");
+    /// assert!(model.with_feature_names(["length"]).is_err());
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another number
+    /// of names than features.
+    #[doc(alias = "feature_names_in_")]
+    pub fn with_feature_names(
+        mut self,
+        names: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Result<Self> {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        let (found, d) = (names.len(), self.n_features());
+        ensure!(found == d, shape("{found} names of {d} features"));
+        self.names = names;
+        Ok(self)
+    }
+
+    /// What the features are called, where
+    /// [`with_feature_names`](ConsensusModel::with_feature_names) said it.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        (!self.names.is_empty()).then_some(&self.names[..])
     }
 
     /// How far to trust the clustering.

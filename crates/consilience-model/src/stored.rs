@@ -56,12 +56,32 @@ pub(crate) struct ModelFields {
     ensemble: Ensemble,
     partition: Partition,
     places: Vec<Prototypes>,
+    /// Missing in what the first version wrote.
+    #[serde(default)]
+    names: Vec<String>,
+}
+
+/// The first version in bytes, which do not say where a field is missing.
+#[derive(Deserialize)]
+pub(crate) struct FirstFields {
+    ensemble: Ensemble,
+    partition: Partition,
+    places: Vec<Prototypes>,
+}
+
+impl TryFrom<FirstFields> for ConsensusModel {
+    type Error = Error;
+
+    fn try_from(fields: FirstFields) -> Result<Self> {
+        let FirstFields { ensemble, partition, places } = fields;
+        ModelFields { ensemble, partition, places, names: Vec::new() }.try_into()
+    }
 }
 
 impl From<ConsensusModel> for ModelFields {
     fn from(model: ConsensusModel) -> Self {
-        let ConsensusModel { ensemble, partition, places, .. } = model;
-        ModelFields { ensemble, partition, places }
+        let ConsensusModel { ensemble, partition, places, names, .. } = model;
+        ModelFields { ensemble, partition, places, names }
     }
 }
 
@@ -69,7 +89,7 @@ impl TryFrom<ModelFields> for ConsensusModel {
     type Error = Error;
 
     fn try_from(fields: ModelFields) -> Result<Self> {
-        let ModelFields { ensemble, partition, places } = fields;
+        let ModelFields { ensemble, partition, places, names } = fields;
         let (n, members) = (ensemble.n_objects(), ensemble.n_members());
         ensure!(
             partition.n_objects() == n,
@@ -84,6 +104,7 @@ impl TryFrom<ModelFields> for ConsensusModel {
                 shape("member {m} places by other features or clusters")
             );
         }
-        ConsensusModel::new(ensemble, partition, places)
+        let model = ConsensusModel::new(ensemble, partition, places)?;
+        if names.is_empty() { Ok(model) } else { model.with_feature_names(names) }
     }
 }

@@ -186,6 +186,7 @@ fn a_stored_model_places_to_the_bit_as_before() {
     let model = ConsensusClustering::new(3).generator(generator).cluster(&x).unwrap();
     let text = serde_json::to_string(&model).unwrap();
     let back: ConsensusModel = serde_json::from_str(&text).unwrap();
+    assert!(back.feature_names().is_none());
     assert_eq!(back.place(&new).unwrap(), model.place(&new).unwrap());
     assert_eq!(back.partition(), model.partition());
     // What does not fit together is refused.
@@ -205,4 +206,25 @@ fn a_stored_model_places_to_the_bit_as_before() {
         let read = serde_json::from_value::<ConsensusModel>(damaged);
         assert!(read.is_err(), "{pointer}");
     }
+}
+
+/// Names of features are stored, and models of the first version, which had none, are read.
+#[cfg(feature = "serde")]
+#[test]
+fn names_of_features_are_stored() {
+    let x = Array2::from_shape_fn((40, 2), |(i, j)| (i / 20 * 9) as f64 + (i * (j + 2) % 5) as f64);
+    let model = ConsensusClustering::new(2).cluster(&x).unwrap();
+    let bytes = model.to_bytes().unwrap();
+    let fields = &bytes[24..bytes.len() - 1];
+    let mut first = b"consilience model 1\n".to_vec();
+    first.extend(crc32fast::hash(fields).to_le_bytes());
+    first.extend(fields);
+    let read = ConsensusModel::from_bytes(&first).unwrap();
+    assert_eq!(read.assign(&x).unwrap(), model.assign(&x).unwrap());
+    assert!(read.feature_names().is_none());
+    first.push(0);
+    assert!(ConsensusModel::from_bytes(&first).is_err());
+    let named = model.with_feature_names(["a", "b"]).unwrap();
+    let back = ConsensusModel::from_bytes(&named.to_bytes().unwrap()).unwrap();
+    assert_eq!(back.feature_names().unwrap(), ["a", "b"]);
 }

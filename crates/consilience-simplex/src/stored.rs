@@ -81,7 +81,13 @@ pub fn corrupt(what: impl AsRef<str>) -> Error {
 
 /// Four independent chains of words. Each step is a bijection of the word, so one changed byte
 /// always changes the hash; it protects from accidents, not from forgers.
-pub(crate) fn hash(bytes: &[u8]) -> u64 {
+///
+/// ```
+/// use consilience::simplex::stored::hash;
+///
+/// assert_ne!(hash(b"one"), hash(b"two"));
+/// ```
+pub fn hash(bytes: &[u8]) -> u64 {
     let step = |h: u64, word: [u8; 8]| {
         (h ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
     };

@@ -33,11 +33,13 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let fit = method.fit(features, terminal)?;
     let total = start.elapsed();
     terminal.note_all(&fit.report);
-    let model = &fit.output;
+    let model = &fit.output.with_feature_names(&table.names)?;
     if outputs.wants("--model") {
         outputs.bytes("--model", model.to_bytes()?)?;
     }
-    let trust = model.diagnostics_within(memory::budget())?;
+    // What is said of the result is counted in labels.
+    let soft = model.ensemble().is_soft();
+    let trust = (!soft).then(|| model.diagnostics_within(memory::budget())).transpose()?;
     let mut summary = Summary::new();
     summary
         .both("method", "method", "consensus")
@@ -48,11 +50,16 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
         .both("members", "members", model.ensemble().n_members())
         .both("clusters", "clusters", model.partition().n_clusters())
         .report(&fit.report)
-        .times(read, summary::stages(&fit.report), total)
-        .data("anmi", trust.anmi)
-        .line("agreement with the members", format!("{:.4}", trust.anmi));
-    for sentence in &trust.sentences {
-        summary.line("", sentence);
+        .times(read, summary::stages(&fit.report), total);
+    if let Some(trust) = &trust {
+        summary
+            .data("anmi", trust.anmi)
+            .line("agreement with the members", format!("{:.4}", trust.anmi));
+        for sentence in &trust.sentences {
+            summary.line("", sentence);
+        }
+    } else {
+        terminal.note("members give memberships: how far they agree is not told");
     }
     let assign = |new: consilience::Features<'_>| {
         let placed = model.place_observed(new, terminal)?;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use consilience::catalogue::{AnyConsensus, NamedResult, Parameter, methods};
 use consilience::io::Labelled;
 use consilience::trust::Diagnostics;
-use consilience::{ConsensusFunction, Ensemble, Fit, Memberships, Report};
+use consilience::{Accepts, ConsensusFunction, Ensemble, Fit, Memberships, Report};
 use serde_json::{Value, json};
 
 use crate::args::Consensus;
@@ -41,6 +41,9 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     outputs.ids(objects.ids.as_ref(), terminal);
     let ensemble = files::counted(members.ensemble, &objects, args.counts.as_deref(), terminal)?;
     let ensemble = weighed(ensemble, args)?;
+    if args.diagnose {
+        ensemble.check_accepted("the diagnosis", Accepts::LABELS)?;
+    }
     let truth = files::truth(args.truth.as_deref(), &objects, terminal)?;
     let method = asked.on(args.edges.as_deref(), &objects, terminal)?;
     let read = start.elapsed();

@@ -29,8 +29,16 @@ pub(crate) fn run(args: &Predict, terminal: &Terminal) -> Outcome<()> {
         .table("--details", "details", args.details.as_deref())?;
 
     let start = Instant::now();
+    let standard = |path: &Path| path.as_os_str() == files::STANDARD;
+    if standard(&args.model) && standard(&args.features) {
+        return Err(files::read_twice());
+    }
     let model = read(&args.model)?;
     let table = files::features(&args.features, &args.drop, Missing::Refuse, terminal)?;
+    let table = match model.feature_names() {
+        Some(names) => table.in_the_order_of(names, &args.features, terminal),
+        None => table,
+    };
     outputs.ids(table.ids.as_ref(), terminal);
     let features = table.view();
     let n = features.n_objects();

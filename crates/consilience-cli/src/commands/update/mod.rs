@@ -2,15 +2,17 @@
 
 mod findings;
 mod follow;
+mod state;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use consilience::core::assignment::max_assignment;
 use consilience::generate::Missing;
 use consilience::io::{Batch, FileLock, Labelled, ObjectIds};
 use consilience::simplex::{Questions, relabelled_within};
 use consilience::{Ensemble, Observer, Partition, Seed};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use serde_json::json;
 
 use super::violated;
@@ -56,10 +58,12 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
 
     outputs.labels("-o", Labelled::One(partition), terminal)?;
     if outputs.wants("--soft") {
-        outputs.numbers("--soft", updater.by_weights().memberships()?.values(), terminal)?;
+        let soft = numbered_as(partition, updater.by_weights().memberships()?.values());
+        tell_apart(partition, soft.view(), terminal);
+        outputs.numbers("--soft", soft.view(), terminal)?;
     }
     if outputs.wants("--state") {
-        outputs.bytes("--state", updater.to_bytes())?;
+        outputs.bytes("--state", state::sealed(updater.to_bytes(), ids.as_ref()))?;
     }
     let mut summary = Summary::new();
     findings::followed(&followed, &mut summary);
@@ -141,7 +145,8 @@ impl Inputs {
         let features = features(args, &objects, terminal)?;
         let path = args.since.as_deref();
         let since = path.map(|path| earlier(path, &objects, terminal)).transpose()?;
-        let stored = args.state.as_deref().map(stored).transpose()?.flatten();
+        let read = |path| state::read(path, objects.ids.as_ref(), terminal);
+        let stored = args.state.as_deref().map(read).transpose()?.flatten();
         let ensemble =
             files::counted(members.ensemble, &objects, args.counts.as_deref(), terminal)?;
         Ok(Inputs {
@@ -183,10 +188,34 @@ fn features(args: &Update, objects: &Objects, terminal: &Terminal) -> Outcome<Op
     Ok(Some(scaled.map_err(|error| Failure::from(error).within(path.display()))?))
 }
 
-/// The stored state, if there is one yet.
-fn stored(path: &Path) -> Outcome<Option<Vec<u8>>> {
-    match path.try_exists() {
-        Ok(false) => Ok(None),
-        _ => Ok(Some(consilience::io::read_bytes(path, memory::budget())?)),
+/// Memberships by the weights of the members, their columns numbered as the labels: each cluster
+/// has the column that holds most of it.
+fn numbered_as(partition: &Partition, soft: ArrayView2<'_, f64>) -> Array2<f64> {
+    let k = soft.ncols();
+    let mut shared = Array2::zeros((partition.n_clusters(), k));
+    for (label, row) in partition.iter().zip(soft.rows()) {
+        if let Some(label) = label {
+            let mut sum = shared.row_mut(label);
+            sum += &row;
+        }
+    }
+    let mut order: Vec<usize> = max_assignment(shared.view()).into_iter().flatten().collect();
+    order.extend((0..k).filter(|column| !order.contains(column)).collect::<Vec<_>>());
+    soft.select(Axis(1), &order)
+}
+
+/// Says where memberships and labels, which are read out otherwise, do not agree.
+fn tell_apart(partition: &Partition, soft: ArrayView2<'_, f64>, terminal: &Terminal) {
+    let apart = |(label, row): (Option<usize>, ArrayView1<'_, f64>)| {
+        label.is_some_and(|label| row.iter().any(|&p| row.get(label).is_none_or(|own| p > *own)))
+    };
+    let count = partition.iter().zip(soft.rows()).filter(|&pair| apart(pair)).count();
+    if count > 0 {
+        terminal.note(format!(
+            "--soft has memberships by the weights of the members; {count} of {} objects are \
+             labelled otherwise by how labels are read out; --read-out rounding takes the most \
+             probable cluster",
+            partition.n_objects()
+        ));
     }
 }

@@ -1,0 +1,246 @@
+//! What goes from one file or command to the next: columns and labels that belong together, ids,
+//! standard input, archives, states.
+
+mod common;
+
+use std::io::Write;
+use std::process::Stdio;
+use std::sync::Arc;
+
+use common::{Folder, csv, ensemble, npy_i64, npz, prepared};
+use parquet::basic::{ConvertedType, Repetition, Type as Physical};
+use parquet::data_type::Int64Type;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
+
+fn numbers(folder: &Folder, name: &str) -> Vec<Vec<f64>> {
+    let text = String::from_utf8(folder.read(name)).unwrap();
+    let row = |line: &str| line.split(',').map(|cell| cell.parse().unwrap()).collect();
+    text.lines().skip(1).map(row).collect()
+}
+
+/// Column j of the memberships is label j, also where labels are read out otherwise than by them.
+#[test]
+fn memberships_of_an_update_have_the_labels_as_columns() {
+    let folder = prepared();
+    let rows = ensemble();
+    folder.write("pool.csv", csv(&rows));
+    let far: String = (1..rows.len() / 4).map(|i| format!("0,{i},must\n")).collect();
+    folder.write("links.csv", format!("i,j,link\n{far}"));
+    for read_out in ["", "--read-out kmeans", "--read-out rounding", "--read-out consensus"] {
+        folder.ok(&format!(
+            "update pool.csv --clusters 4 --constraints links.csv -o l.csv --soft s.csv {read_out}"
+        ));
+        let (labels, soft) = (numbers(&folder, "l.csv"), numbers(&folder, "s.csv"));
+        let agree = |(label, row): &(&Vec<f64>, &Vec<f64>)| {
+            row.iter().all(|&p| p <= row[label[0] as usize])
+        };
+        let agreeing = labels.iter().zip(&soft).filter(agree).count();
+        let least = if read_out.ends_with("rounding") { labels.len() } else { labels.len() / 2 };
+        assert!(agreeing >= least, "{read_out}: {agreeing} of {}", labels.len());
+    }
+}
+
+#[test]
+fn a_numbered_column_of_ids_is_one_in_every_format() {
+    let folder = prepared();
+    let with_ids = |rows: Vec<Vec<i64>>| -> Vec<Vec<i64>> {
+        rows.into_iter().enumerate().map(|(i, row)| [vec![500 + i as i64], row].concat()).collect()
+    };
+    let rows = with_ids(ensemble());
+    folder.write("pool.csv", csv(&rows));
+    folder.write("pool.npy", npy_i64(&rows));
+    folder.write("pool.npz", npz(&[("labels", npy_i64(&rows))]));
+    let mut seen = Vec::new();
+    for name in ["pool.csv", "pool.npy", "pool.npz"] {
+        let run = format!("consensus {name} --id 0 --method lwea --clusters 4 -o l.csv");
+        // The truth beside it has one column, and its number 0 is no id.
+        let reply = folder.json(&format!("{run} --truth truth.csv"));
+        assert_eq!(reply["members"], rows[0].len() - 1, "{name}");
+        seen.push(folder.read("l.csv"));
+    }
+    assert!(seen[0].starts_with(b"id,label\n500,"));
+    assert!(seen.windows(2).all(|w| w[0] == w[1]));
+    folder.fails("consensus pool.npy --id nosuch --clusters 4", &["no column \"nosuch\""]);
+}
+
+#[test]
+fn columns_whose_names_are_numbers_are_taken_by_name() {
+    let folder = Folder::new();
+    folder.write("f.csv", "id,0,1\na,0,100\nb,1,101\nc,0,101\nd,100,0\ne,101,1\nf,100,1\n");
+    folder.write("new.csv", "id,1,0\ng,0,100\nh,100,0\n");
+    let run = "--method kmeans --clusters 2 -o l.csv --predict new.csv --predicted p.csv";
+    let ran = folder.ok(&format!("cluster f.csv {run}"));
+    assert!(ran.stderr.contains("taken by name"), "{}", ran.stderr);
+    let of = |name: &str| String::from_utf8(folder.read(name)).unwrap();
+    assert_eq!(of("l.csv"), "id,label\na,0\nb,0\nc,0\nd,1\ne,1\nf,1\n");
+    assert_eq!(of("p.csv"), "id,label\ng,1\nh,0\n");
+    folder.write("f.csv", "x,1,2\n0,a,u\n1,a,u\n0,b,v\n1,b,v\n");
+    folder.write("new.csv", "x,2,1\n0,u,a\n0,v,b\n");
+    let ran = folder.ok(&format!("cluster f.csv --categorical 1,2 {run}"));
+    assert!(ran.stderr.contains("taken by name"), "{}", ran.stderr);
+    let (found, new) = (numbers(&folder, "l.csv"), numbers(&folder, "p.csv"));
+    assert_eq!(new, [found[0].clone(), found[2].clone()]);
+}
+
+#[test]
+fn a_model_knows_its_columns() {
+    let folder = Folder::new();
+    let rows: String = (0..40).map(|i| format!("{},{}\n", i / 20 * 9 + i % 3, i % 5)).collect();
+    let turned: String = (0..40).map(|i| format!("{},{}\n", i % 5, i / 20 * 9 + i % 3)).collect();
+    folder.write("x.csv", format!("length,width\n{rows}"));
+    folder.write("turned.csv", format!("width,length\n{turned}"));
+    folder.write("plain.csv", &rows);
+    folder.ok("cluster x.csv --method consensus --clusters 2 -o l.csv --model m.bin");
+    for (name, said) in [("x", ""), ("turned", "taken by name"), ("plain", "")] {
+        let ran = folder.ok(&format!("predict m.bin {name}.csv -o p.csv"));
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+        assert!(!said.is_empty() || !ran.stderr.contains("order"), "{}", ran.stderr);
+        assert_eq!(folder.read("p.csv"), folder.read("l.csv"), "{name}");
+    }
+    folder.write("other.csv", format!("u,v\n{rows}"));
+    let ran = folder.ok("predict m.bin other.csv -o p.csv");
+    assert!(ran.stderr.contains("called otherwise"), "{}", ran.stderr);
+}
+
+/// A state is of the objects that it was made from, in their order.
+#[test]
+fn a_state_knows_its_objects() {
+    let folder = Folder::new();
+    let pool = |ids: [&str; 6]| {
+        let rows = ["0,0", "0,0", "1,1", "1,1", "2,2", "2,0"];
+        let rows: String = ids.iter().zip(rows).map(|(id, row)| format!("{id},{row}\n")).collect();
+        format!("id,m0,m1\n{rows}")
+    };
+    folder.write("pool.csv", pool(["a", "b", "c", "d", "e", "f"]));
+    folder.write("links.csv", "i,j,link\nc,a,must\nd,a,cannot\n");
+    let update = "update pool.csv --state s.bin -o l.csv";
+    folder.ok(&format!("{update} --clusters 3 --constraints links.csv"));
+    folder.ok(update);
+    folder.write("new.csv", "id,m0,m1\ng,2,2\n");
+    folder.ok("update pool.csv --state s.bin -o more.csv --new-objects new.csv");
+    folder.write("pool.csv", pool(["a", "b", "c", "d", "e", "f"]) + "g,2,2\n");
+    folder.ok(update);
+    // c and d have equal labels: the members alone do not tell them apart.
+    let state = folder.read("s.bin");
+    folder.write("pool.csv", pool(["a", "b", "d", "c", "e", "f"]) + "g,2,2\n");
+    folder.fails(update, &["s.bin", "other ids", "another order"]);
+    folder.write("pool.csv", pool(["u", "v", "w", "x", "y", "z"]) + "g,2,2\n");
+    folder.fails(update, &["s.bin", "other ids"]);
+    assert_eq!(folder.read("s.bin"), state);
+    folder.write("pool.csv", pool(["a", "b", "c", "d", "e", "f"]) + "g,2,2\n");
+    let mut damaged = state.clone();
+    damaged[40] ^= 1;
+    folder.write("s.bin", damaged);
+    folder.fails(update, &["s.bin"]);
+}
+
+#[test]
+fn standard_input_is_one_file() {
+    let folder = Folder::new();
+    folder.write("pool.csv", "m0,m1\n0,0\n0,0\n1,1\n1,1\n");
+    folder.write("x.csv", "a,b\n0,0\n0,1\n9,9\n9,8\n");
+    for (args, input) in [
+        ("update - --constraints - --clusters 2 --state s.bin", "pool.csv"),
+        ("cluster - --constraints - --clusters 2", "x.csv"),
+        ("complete - --constraints - --clusters 2", "x.csv"),
+        ("predict - -", "x.csv"),
+    ] {
+        let mut child = folder.command(args).stdin(Stdio::piped()).spawn().unwrap();
+        // It may have ended before it read everything.
+        let _ = child.stdin.take().unwrap().write_all(&folder.read(input));
+        let ran = child.wait_with_output().unwrap();
+        let said = String::from_utf8(ran.stderr).unwrap();
+        assert!(!ran.status.success() && said.contains("standard input"), "{args}: {said}");
+    }
+    assert!(!common::exists(&folder.path("s.bin")));
+}
+
+#[test]
+fn an_archive_with_other_arrays_is_not_replaced() {
+    let folder = Folder::new();
+    folder.write("pool.csv", "m0,m1\n0,0\n0,0\n1,1\n1,1\n");
+    let other = npy_i64(&[vec![1], vec![2]]);
+    folder.write("keep.npz", npz(&[("x", other.clone()), ("id", other.clone())]));
+    let run = "consensus pool.csv --method lwea --clusters 2 -o";
+    folder.fails(&format!("{run} keep.npz:mine"), &["keep.npz", "other arrays", "x"]);
+    folder.ok("score keep.npz:x keep.npz:x");
+    // Its own, and whole archives, are replaced as every file is.
+    folder.write("own.npz", npz(&[("mine", other)]));
+    folder.ok(&format!("{run} own.npz:mine"));
+    folder.ok(&format!("{run} keep.npz"));
+}
+
+#[test]
+fn members_with_memberships_are_clustered_and_not_diagnosed() {
+    let folder = prepared();
+    let run = "cluster x.csv --method consensus --clusters 4 --param members=4 \
+               --param generator=gaussian-mixture -o l.csv";
+    let ran = folder.ok(run);
+    assert!(ran.stderr.contains("members give memberships"), "{}", ran.stderr);
+    let reply = folder.json(&format!("{run} --truth truth.csv"));
+    assert!(reply["anmi"].is_null() && reply["clusters"] == 4, "{reply}");
+    folder.write("pool.csv", "m0,m1\n0,0\n0,0\n1,1\n1,1\n");
+    let diagnose = "consensus pool.csv --diagnose --member-weights 1,2 --clusters 2";
+    folder.fails(diagnose, &["the diagnosis"]);
+}
+
+/// Ids may be negative numbers, and columns that cannot be read may be left out.
+#[test]
+fn parquet_of_negative_ids_and_times() {
+    let folder = Folder::new();
+    let field = |name: &str, converted| {
+        let builder = Type::primitive_type_builder(name, Physical::INT64);
+        let builder = builder.with_repetition(Repetition::REQUIRED);
+        Arc::new(builder.with_converted_type(converted).build().unwrap())
+    };
+    let none = ConvertedType::NONE;
+    let fields = vec![
+        field("id", none),
+        field("m0", none),
+        field("m1", none),
+        field("when", ConvertedType::TIMESTAMP_MILLIS),
+    ];
+    let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build().unwrap());
+    let file = std::fs::File::create(folder.path("pool.parquet")).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for cells in [[-2, -1, 0, 7], [0, 0, 1, 1], [0, 0, 1, 1], [5, 6, 7, 8]] {
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<Int64Type>().write_batch(&cells, None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    folder.fails("consensus pool.parquet --clusters 2", &["\"when\"", "TIMESTAMP"]);
+    folder.ok("consensus pool.parquet --columns m0,m1 --id id --clusters 2 -o l.csv");
+    assert_eq!(folder.read("l.csv"), b"id,label\n-2,0\n-1,0\n0,1\n7,1\n");
+    folder.ok("generate pool.parquet --drop when --members 2 --clusters 2 -o g.csv");
+}
+
+#[test]
+fn labels_of_text_and_gaps_are_certain_memberships() {
+    let folder = Folder::new();
+    folder.write("s.csv", "c0,c1\n1,0\n1,0\n0,1\n0,1\n");
+    for labels in ["y\ncat\ncat\ndog\ndog\n", "y\n0\n0\n1\n1\n"] {
+        folder.write("y.csv", labels);
+        let reply = folder.json("score --soft s.csv y.csv");
+        assert_eq!(reply["scores"]["jensen_shannon"], 0.0, "{labels}");
+    }
+    folder.write("y.csv", "a,b\ncat,cat\ncat,cat\ndog,cat\ndog,cat\n");
+    folder.fails("score --soft s.csv y.csv", &["y.csv", "are no numbers"]);
+}
+
+#[test]
+fn wrong_constraints_are_told_by_their_lines() {
+    let folder = Folder::new();
+    folder.write("pool.csv", "m0,m1\n0,0\n0,0\n1,1\n1,1\n");
+    for (text, needles) in [
+        ("0,1,must\n0,9,must\n", ["line 3", "9"]),
+        ("0,1,must\n1,1,cannot\n", ["line 3", "1"]),
+        ("0,1,must\n1,2,must\n0,2,cannot\n", ["line 4", "cannot"]),
+    ] {
+        folder.write("links.csv", format!("i,j,link\n{text}"));
+        folder.fails("update pool.csv --constraints links.csv --clusters 2", &needles);
+    }
+}
