@@ -23,6 +23,7 @@ pub(crate) fn settings(
     seed: Seed,
 ) -> Outcome<Settings> {
     let mut settings = Settings::new(clusters).seed(seed).memory_budget(memory::budget());
+    let mut wrong = Vec::new();
     for param in params {
         let Some((name, value)) = param.split_once('=') else {
             return Err(Failure::Bad(format!(
@@ -31,12 +32,15 @@ pub(crate) fn settings(
             )));
         };
         settings = settings.parameter(name, value);
-        // One after the other, so that a message names the parameter that it is about.
-        method
-            .build(&settings)
-            .map_err(|error| Failure::from(error).within(format!("--param {param}")))?;
+        // One after the other, so that a message names the parameter that it is about; what is
+        // wrong without those that follow may be right with them.
+        wrong.extend(method.build(&settings).err().map(|error| (param, error)));
     }
-    Ok(settings)
+    let Err(error) = method.build(&settings) else { return Ok(settings) };
+    match wrong.iter().find(|(_, first)| first.message() == error.message()) {
+        Some((param, _)) => Err(Failure::from(error).within(format!("--param {param}"))),
+        None => Err(error.into()),
+    }
 }
 
 /// The names of a method's parameters.

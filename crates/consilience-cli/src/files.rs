@@ -476,7 +476,8 @@ pub(crate) fn ensemble_and_new(
     new: &Path,
     terminal: &Terminal,
 ) -> Outcome<(Members, Array2<i64>)> {
-    let read = input(path)?.table_and_new(&input_beside(new)?, terminal)?;
+    // New objects come in the columns of the others.
+    let read = input(path)?.table_and_new(&input(new)?.id_optional(true), terminal)?;
     let (table, rows, more) = terminal.noted(read);
     let mut members = Members::of(table);
     members.ids = match (members.ids, more) {
@@ -565,8 +566,15 @@ pub(crate) fn labels_of(
 
 /// Soft memberships, n rows and k columns of probabilities; one column of labels counts as certain.
 pub(crate) fn memberships(path: &Path, terminal: &Terminal) -> Outcome<(Memberships, Objects)> {
-    let (memberships, ids) =
-        terminal.read(path, input_beside(path)?.memberships_and_ids(terminal)?);
+    read_memberships(&input(path)?, path, terminal)
+}
+
+fn read_memberships(
+    input: &Input<'_>,
+    path: &Path,
+    terminal: &Terminal,
+) -> Outcome<(Memberships, Objects)> {
+    let (memberships, ids) = terminal.read(path, input.memberships_and_ids(terminal)?);
     let n = memberships.n_objects();
     Ok((memberships, Objects { n, ids }))
 }
@@ -578,7 +586,7 @@ pub(crate) fn memberships_of(
     objects: &Objects,
     terminal: &Terminal,
 ) -> Outcome<Memberships> {
-    let (found, theirs) = memberships(path, terminal)?;
+    let (found, theirs) = read_memberships(&input_beside(path)?, path, terminal)?;
     let Some((ours, theirs)) = by_id(path, objects, theirs.ids.as_ref(), terminal) else {
         if found.n_objects() == objects.n {
             return Ok(found);

@@ -5,6 +5,12 @@ use consilience::{Partition, scores::Contingency};
 use crate::failure::Outcome;
 use crate::files::Labels;
 
+/// What a class is called in a table of labels, where negative numbers are no labels.
+fn name_of(class: &str) -> String {
+    let negative = class.parse::<f64>().is_ok_and(|number| number < 0.0);
+    if negative { format!("class {class}") } else { class.to_owned() }
+}
+
 /// A name for every cluster: that of the class that most of its labelled objects have, with a
 /// number behind it where a cluster before has the name, and `cluster 3` where none of its objects
 /// has a label. Nothing where classes are numbers.
@@ -20,8 +26,10 @@ pub(crate) fn of_clusters(found: &Partition, known: &Labels) -> Outcome<Option<V
     }
     let mut names: Vec<String> = Vec::new();
     for (cluster, best) in best.into_iter().enumerate() {
-        let class = &best
-            .map_or_else(|| format!("cluster {cluster}"), |(_, class)| known.names[class].clone());
+        let class = &best.map_or_else(
+            || format!("cluster {cluster}"),
+            |(_, class)| name_of(&known.names[class]),
+        );
         let again = (2..).map(|count| format!("{class} {count}"));
         let fresh = std::iter::once(class.clone()).chain(again).find(|name| !names.contains(name));
         names.extend(fresh);

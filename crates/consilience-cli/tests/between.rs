@@ -227,6 +227,11 @@ fn labels_of_text_and_gaps_are_certain_memberships() {
         let reply = folder.json("score --soft s.csv y.csv");
         assert_eq!(reply["scores"]["jensen_shannon"], 0.0, "{labels}");
     }
+    folder.write("s.csv", "c0,c1\n1,0\n0.5,0.5\n0,1\n0,1\n");
+    for labels in ["y\ncat\n\ndog\ndog\n", "y\n0\n\n1\n1\n"] {
+        folder.write("y.csv", labels);
+        folder.ok("score --soft s.csv y.csv");
+    }
     folder.write("y.csv", "a,b\ncat,cat\ncat,cat\ndog,cat\ndog,cat\n");
     folder.fails("score --soft s.csv y.csv", &["y.csv", "are no numbers"]);
 }
@@ -243,4 +248,76 @@ fn wrong_constraints_are_told_by_their_lines() {
         folder.write("links.csv", format!("i,j,link\n{text}"));
         folder.fails("update pool.csv --constraints links.csv --clusters 2", &needles);
     }
+}
+
+/// Rows and columns are what they are, whatever their first cells say.
+#[test]
+fn first_cells_are_read_as_they_are() {
+    let folder = Folder::new();
+    for (text, objects) in [
+        ("NA,1,2\n0,1,2\n0,1,2\n1,0,0\n1,0,0\n", 5),
+        ("NA,NA\n0,1\n1,1\n", 3),
+        ("p1,NA,1\np2,0,1\np3,0,0\np4,1,1\n", 4),
+        ("a,b\n0,1\n1,1\n", 2),
+    ] {
+        folder.write("pool.csv", text);
+        let run = "consensus pool.csv --method voting --clusters 2";
+        assert_eq!(folder.json(run)["n"], objects, "{text}");
+    }
+    // A single new object has labels of its own, which are no ids.
+    folder.write("pool.csv", "a,b\ncat,x\ncat,x\ndog,y\ndog,y\n");
+    folder.write("new.csv", "a,b\ncat,y\n");
+    folder.write("c.csv", "0,1,must\n");
+    folder.ok("update pool.csv --clusters 2 --constraints c.csv --new-objects new.csv -o l.csv");
+    assert_eq!(folder.read("l.csv").iter().filter(|&&b| b == b'\n').count(), 6);
+    folder.write("x.svm", "1:0.5 2:1\n1:0.7 2:3\n");
+    folder.fails("generate x.svm -o g.csv", &["line 1", "expected a class"]);
+    // Classes that are negative have names that are not read as no label.
+    folder.write("y.svm", "-1 1:0\n-1 1:1\n+1 1:9\n+1 1:8\n");
+    folder.write("x.csv", "a\n0\n1\n9\n8\n");
+    folder.ok("cluster x.csv --labels y.svm --method kmeans -o l.csv");
+    let reply = folder.json("score l.csv y.svm");
+    assert_eq!((&reply["clusters"], &reply["scores"]["ari"]), (&2.into(), &1.0.into()));
+}
+
+#[test]
+fn ids_are_numbers_of_their_own() {
+    let folder = Folder::new();
+    // Edges by id, in text and in an array.
+    folder.write("pool.csv", "id,m0\n3,0\n1,0\n0,1\n2,1\n");
+    folder.write("e.csv", "3,1\n0,2\n");
+    folder.write("e.npy", npy_i64(&[vec![3, 1], vec![0, 2]]));
+    for edges in ["e.csv", "e.npy"] {
+        folder.ok(&format!("consensus pool.csv --edges {edges} -o l.csv"));
+        assert_eq!(folder.read("l.csv"), b"id,label\n3,0\n1,0\n0,1\n2,1\n", "{edges}");
+    }
+    // Numbered columns of ids of new objects, and of the memberships that a command is about.
+    folder.write("p.csv", "key,m0,m1\n5,0,0\n6,0,0\n7,1,1\n8,1,1\n");
+    folder.write("n.csv", "key,m0,m1\n9,1,1\n");
+    folder.write("c.csv", "5,7,cannot\n");
+    folder.ok("update p.csv --constraints c.csv --new-objects n.csv --id 0 --clusters 2 -o l.csv");
+    assert!(folder.read("l.csv").ends_with(b"\n9,1\n"));
+    folder.write("s.csv", "key,c0,c1\n5,1,0\n6,0,1\n");
+    folder.ok("score --soft s.csv s.csv --id key");
+    folder.write("b.csv", "c0,c1\n1,0\n0,1\n");
+    folder.ok("score --soft s.csv b.csv --id 0");
+    // More digits than a float has.
+    let big = 9_007_199_254_740_993;
+    folder.write("big.npy", npy_i64(&[vec![big, 0], vec![big - 1, 1], vec![1, 2]]));
+    folder.fails("generate big.npy -o g.csv --id 0", &["row 0", "fewer digits"]);
+    let names = npz(&[("x", npy_i64(&[vec![0], vec![1]])), ("id", npy_i64(&[vec![4], vec![5]]))]);
+    folder.write("x.npz", names);
+    folder.ok("generate x.npz --id id --members 2 --clusters 2 -o g.csv");
+    assert!(folder.read("g.csv").starts_with(b"id,"));
+    folder.fails("consensus pool.csv --method lwea -o o.npz:ids", &["for the ids"]);
+}
+
+#[test]
+fn parameters_that_need_another_are_refused_alone() {
+    let folder = prepared();
+    folder.write("pool.csv", csv(&ensemble()));
+    let run = "consensus pool.csv --clusters 4 --method";
+    folder.fails(&format!("{run} ecmc-al --param d0=0.1"), &["d0 or d1 alone"]);
+    folder.ok(&format!("{run} ecmc-al --param d0=0.1 --param d1=0.7"));
+    folder.fails(&format!("{run} ecmc-al --param d0=0.1 --param d1=x"), &["--param d1=x"]);
 }

@@ -12,6 +12,9 @@ use crate::label::number_category;
 use crate::roles::{Role, Wanted, numbered_names};
 use crate::table::{LabelColumns, at};
 
+/// Whole numbers below are floats of double precision, each of its own.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// A sparse matrix, of which all columns are features.
 fn sparse(table: FeatureTable, ids: Option<ObjectIds>, wanted: &Wanted) -> Result<DataTable> {
     ensure!(
@@ -63,8 +66,13 @@ pub(crate) fn table(
     }
     let texts = match of(Role::Id)[..] {
         [only] => {
-            let id = |row| value(row, only).to_string();
-            Some(ObjectIds::new((0..rows).map(id))?)
+            let most = if matches!(table, FeatureTable::F32(_)) { 2f64.powi(24) } else { EXACT };
+            let id = |row| {
+                let id = value(row, only);
+                let what = || format!("{id} as an id; expected fewer digits, or text");
+                if id.abs() < most { Ok(id.to_string()) } else { Err(at(row, only, &what())) }
+            };
+            Some(ObjectIds::new((0..rows).map(id).collect::<Result<Vec<_>>>()?)?)
         }
         _ => ids,
     };

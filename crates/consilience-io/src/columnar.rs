@@ -150,7 +150,7 @@ pub(crate) fn labels(
             labels.ids = Some(column.into_texts()?);
         }
     }
-    labels.find_ids(&wanted.columns, notes)?;
+    labels.find_ids(wanted, notes)?;
     Ok(labels)
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn labels(
         }
     }
     labels.ids = ids.finish(&rows.names, notes)?;
-    labels.find_ids(&wanted.columns, notes)?;
+    labels.find_ids(wanted, notes)?;
     Ok(labels)
 }
 
@@ -84,6 +84,11 @@ fn first_is_data<'a>(
         let text = cell(c);
         if !is_text(text) {
             again |= !text.is_empty() && i > 0 && number(text).is_some() && !column.has_text();
+            continue;
+        }
+        if missing(text) {
+            // No column is called so.
+            again = true;
             continue;
         }
         let known = std::str::from_utf8(text).is_ok_and(|text| column.knows_text(text));

@@ -10,7 +10,6 @@ use ndarray::ArrayView2;
 use crate::allowance::Allowance;
 use crate::fault::{excerpt, malformed};
 use crate::ids::ObjectIds;
-#[cfg(any(feature = "csv", feature = "npy"))]
 use crate::lookup::Lookup;
 #[cfg(feature = "csv")]
 use crate::records::{Start, trouble};
@@ -36,7 +35,9 @@ fn check(i: usize, j: usize, objects: usize, place: impl Fn() -> String) -> Resu
 pub(crate) fn from_numbers(
     table: ArrayView2<'_, f64>,
     objects: usize,
+    ids: Option<&ObjectIds>,
     allowance: &Allowance,
+    notes: &mut Vec<String>,
 ) -> Result<Vec<(usize, usize)>> {
     if table.ncols() != 2 {
         return Err(malformed(format!("{} columns; expected two, of nodes", table.ncols())));
@@ -54,8 +55,21 @@ pub(crate) fn from_numbers(
             // What is beyond all numbers is beyond all objects.
             *node = end as usize;
         }
-        check(nodes[0], nodes[1], objects, || format!("row {row}"))?;
         edges.push((nodes[0], nodes[1]));
+    }
+    if let Some(ids) = ids {
+        let mut lookup = Lookup::of(Some(ids))?;
+        let mut found = Vec::new();
+        allowance.grow(&mut found, edges.len())?;
+        for (row, &(i, j)) in edges.iter().enumerate() {
+            let mut node = |node: usize| lookup.find(&node.to_string(), || format!("row {row}"));
+            found.push([node(i)?, node(j)?]);
+        }
+        let kind = lookup.kind(notes)?;
+        edges = found.into_iter().map(|[i, j]| (i[kind], j[kind])).collect();
+    }
+    for (row, &(i, j)) in edges.iter().enumerate() {
+        check(i, j, objects, || format!("row {row}"))?;
     }
     Ok(edges)
 }
@@ -177,10 +191,16 @@ mod tests {
 
     #[test]
     fn arrays_of_numbers() {
-        let edges = |bad: [f64; 2]| {
-            let table = ndarray::array![[2.0, 1.0], bad];
-            from_numbers(table.view(), 3, &Allowance::unlimited())
+        let edges_of = |table: ndarray::Array2<f64>, ids: Option<&ObjectIds>| {
+            from_numbers(table.view(), 3, ids, &Allowance::unlimited(), &mut Vec::new())
         };
+        let edges = |bad: [f64; 2]| edges_of(ndarray::array![[2.0, 1.0], bad], None);
+        // Ids that are numbers, and numbers of rows where none is an id.
+        let ids = ObjectIds::new(["2", "0", "1"]).unwrap();
+        assert_eq!(edges_of(ndarray::array![[2.0, 1.0]], Some(&ids)).unwrap(), [(0, 2)]);
+        let others = ObjectIds::new(["7", "8", "9"]).unwrap();
+        assert_eq!(edges_of(ndarray::array![[2.0, 1.0]], Some(&others)).unwrap(), [(2, 1)]);
+        assert!(edges_of(ndarray::array![[7.0, 1.0]], Some(&others)).is_err());
         assert_eq!(edges([0.0, 1.0]).unwrap(), [(2, 1), (0, 1)]);
         for bad in [[0.0, 0.5], [0.0, -1.0], [1.0, 1.0], [0.0, 3.0], [0.0, 1e300]] {
             let error = edges(bad).unwrap_err();

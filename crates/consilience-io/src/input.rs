@@ -341,6 +341,9 @@ impl<'a> Input<'a> {
     ) -> Result<Fit<(LabelTable, Array2<i64>, Option<ObjectIds>)>> {
         let Fit { output: columns, mut report, .. } =
             self.reading(|notes| self.label_columns(observer, notes))?;
+        let mut new = new.clone();
+        // Few objects may all have labels of their own in the first member.
+        new.wanted.by_name_alone = columns.ids.is_none();
         let rows = new.reading(|notes| {
             let mut found = new.label_columns(observer, notes)?;
             let ids = found.ids.take().map(Texts::into_ids).transpose()?;
@@ -415,10 +418,14 @@ impl<'a> Input<'a> {
         observer: &dyn Observer,
     ) -> Result<Fit<(Memberships, Option<ObjectIds>)>> {
         self.reading(|notes| {
-            let table = match self.feature_table(observer, notes) {
-                Ok(table) => table,
+            let read = self.feature_table(observer, notes).and_then(|table| {
+                let ids = table.ids().cloned();
+                Ok((ids, table.into_features()?))
+            });
+            let (ids, table) = match read {
+                Ok(read) => read,
                 // Labels may be text or missing, where probabilities are neither.
-                Err(error) if error.kind() == ErrorKind::Format => {
+                Err(error) if matches!(error.kind(), ErrorKind::Format | ErrorKind::NonFinite) => {
                     let labels = self.label_columns(observer, notes);
                     let labels = labels.and_then(LabelColumns::into_table);
                     return match labels {
@@ -431,8 +438,6 @@ impl<'a> Input<'a> {
                 }
                 Err(error) => return Err(error),
             };
-            let ids = table.ids().cloned();
-            let table = table.into_features()?;
             if table.view().n_features() == 1 {
                 let labels = self.label_columns(observer, &mut Vec::new())?.into_table()?;
                 return Ok((Memberships::from(&labels.partition()?), ids));
@@ -475,7 +480,7 @@ impl<'a> Input<'a> {
             }
             _ => {
                 let table = self.feature_table(observer, notes)?.into_features()?.into_f64()?;
-                edges::from_numbers(table.view(), objects, &self.allowance())
+                edges::from_numbers(table.view(), objects, ids, &self.allowance(), notes)
             }
         })
     }
@@ -711,7 +716,12 @@ impl<'a> Input<'a> {
         let (archive, array) = (self.open_archive()?, self.array.as_deref());
         let table = npz::read(archive, array, observer, &self.allowance(), |s| s.features())?;
         let ids = self.ids_beside(table.view().n_objects(), observer)?;
-        chosen::table(table, ids.map(Texts::into_ids).transpose()?, &self.wanted)
+        let mut wanted = self.wanted.clone();
+        if ids.is_some() && wanted.id.as_deref().is_some_and(npz::is_ids) {
+            // The array beside it, and no column.
+            wanted.id = None;
+        }
+        chosen::table(table, ids.map(Texts::into_ids).transpose()?, &wanted)
     }
 
     fn feature_table(&self, observer: &dyn Observer, notes: &mut Vec<String>) -> Result<DataTable> {

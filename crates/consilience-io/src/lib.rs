@@ -85,7 +85,6 @@ mod label_table;
 mod labelled;
 mod location;
 mod lock;
-#[cfg(any(feature = "csv", feature = "npy"))]
 mod lookup;
 #[cfg(feature = "npy")]
 mod mixed;

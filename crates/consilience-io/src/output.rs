@@ -369,6 +369,10 @@ fn check_alone(location: &Location) -> Result<()> {
 
 fn check_array(name: &str) -> Result<()> {
     let bad = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
+    #[cfg(feature = "npy")]
+    if npz::is_ids(name) {
+        return Err(malformed(format!("array {name:?} is for the ids; expected another name")));
+    }
     if name == "." || name == ".." || name.contains(bad) || name.len() > 1000 {
         return Err(malformed(format!(
             "array {:?}; expected a name without /, \\ and :",

@@ -13,6 +13,8 @@ pub(crate) struct Wanted {
     pub(crate) id: Option<String>,
     /// Whether the column of ids may be missing.
     pub(crate) id_optional: bool,
+    /// Whether no column of labels is one of ids by what it holds.
+    pub(crate) by_name_alone: bool,
     /// The only columns that count; all where none is named.
     pub(crate) columns: Vec<String>,
     /// Columns of features that do not count.

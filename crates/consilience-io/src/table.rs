@@ -10,9 +10,10 @@ use crate::fault::{excerpt, malformed};
 use crate::ids::Texts;
 use crate::label::Label;
 use crate::label_table::LabelTable;
+use crate::roles::Wanted;
 use crate::roles::order_of_columns;
 #[cfg(feature = "npy")]
-use crate::roles::{Wanted, position};
+use crate::roles::position;
 
 /// One number of a file.
 pub(crate) trait Cell: Copy + Send + Sync {
@@ -427,9 +428,10 @@ impl LabelColumns {
 
     /// Takes a first column of unique text for ids, where there are none yet and other columns
     /// follow.
-    pub(crate) fn find_ids(&mut self, wanted: &[String], notes: &mut Vec<String>) -> Result<()> {
+    pub(crate) fn find_ids(&mut self, wanted: &Wanted, notes: &mut Vec<String>) -> Result<()> {
         let found = self.ids.is_none()
-            && !wanted.iter().any(|name| Some(name) == self.names.first())
+            && !wanted.by_name_alone
+            && !wanted.columns.iter().any(|name| Some(name) == self.names.first())
             && self.columns.len() > 1
             && self.columns.first().is_some_and(LabelColumn::is_ids);
         if found {

@@ -126,7 +126,7 @@ fn ids_stay_with_memberships() {
     assert_eq!(table.ensemble(), &ensemble);
     assert_eq!(table.ids(), Some(&ids));
     assert_eq!(table.column_names(), ["member_0", "member_1"]);
-    let error = write(&folder.path().join("pool.npz:name")).unwrap_err();
+    let error = write(&folder.path().join("new.npz:name")).unwrap_err();
     assert!(error.message().contains("an array each"), "{error}");
 }
 

@@ -22,7 +22,8 @@ pub(crate) fn features<R: Read>(
     let (mut rows, mut columns, mut zero) = (0, 0, false);
     let mut entries = Entries::default();
     lines(file, observer, |at, line| {
-        let Some((_, cells)) = object(line) else { return Ok(()) };
+        let Some((class, cells)) = object(line) else { return Ok(()) };
+        check_class(class, at)?;
         for cell in cells {
             let Some(colon) = cell.iter().position(|&b| b == b':') else {
                 let cell = excerpt(&String::from_utf8_lossy(cell));
@@ -65,6 +66,7 @@ pub(crate) fn classes<R: Read>(
     let mut found = LabelColumns::new(vec!["class".into()], allowance)?;
     lines(file, observer, |at, line| {
         let Some((class, _)) = object(line) else { return Ok(()) };
+        check_class(class, at)?;
         let plain = class.strip_prefix(b"+").unwrap_or(class);
         // In this format a negative class is one, and not an object without.
         let text = std::str::from_utf8(plain).unwrap_or_default();
@@ -75,6 +77,15 @@ pub(crate) fn classes<R: Read>(
         found.columns[0].push_label(label)
     })?;
     Ok(found)
+}
+
+/// Refuses a line that begins with an entry.
+fn check_class(class: &[u8], at: usize) -> Result<()> {
+    if class.contains(&b':') {
+        let class = excerpt(&String::from_utf8_lossy(class));
+        return Err(malformed(format!("line {at}: {class:?}; expected a class before entries")));
+    }
+    Ok(())
 }
 
 /// Class and entries of a line that is neither empty nor a comment.

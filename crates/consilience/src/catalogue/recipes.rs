@@ -8,7 +8,7 @@ use crate::consensus::*;
 use crate::graph::CutMethod;
 use crate::trust::Recommended;
 use crate::walk::*;
-use crate::{Linkage, Result};
+use crate::{Error, Linkage, Result};
 
 const LINKAGES: &[(&str, Linkage)] = &[
     ("average", Linkage::Average),
@@ -122,8 +122,10 @@ fn completed(s: &Settings) -> Result<EcmcAl> {
         ecmc = ecmc.entries(entries);
     }
     let (low, high) = (s.number("d0")?, s.number("d1")?);
-    if low.is_some() || high.is_some() {
-        ecmc = ecmc.thresholds(low.unwrap_or(0.1), high.unwrap_or(0.6));
+    match (low, high) {
+        (Some(low), Some(high)) => ecmc = ecmc.thresholds(low, high),
+        (None, None) => {}
+        _ => return Err(Error::invalid("d0 or d1 alone; expected both, or none of the two")),
     }
     Ok(tuned!(s, ecmc, word linkage by LINKAGES))
 }

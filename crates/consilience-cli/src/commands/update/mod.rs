@@ -58,7 +58,9 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
 
     outputs.labels("-o", Labelled::One(partition), terminal)?;
     if outputs.wants("--soft") {
-        let soft = numbered_as(partition, updater.by_weights().memberships()?.values());
+        let counts = updater.ensemble().counts();
+        let soft = updater.by_weights().memberships()?;
+        let soft = numbered_as(partition, soft.values(), counts);
         tell_apart(partition, soft.view(), terminal);
         outputs.numbers("--soft", soft.view(), terminal)?;
     }
@@ -190,13 +192,17 @@ fn features(args: &Update, objects: &Objects, terminal: &Terminal) -> Outcome<Op
 
 /// Memberships by the weights of the members, their columns numbered as the labels: each cluster
 /// has the column that holds most of it.
-fn numbered_as(partition: &Partition, soft: ArrayView2<'_, f64>) -> Array2<f64> {
+fn numbered_as(
+    partition: &Partition,
+    soft: ArrayView2<'_, f64>,
+    counts: Option<&[u64]>,
+) -> Array2<f64> {
     let k = soft.ncols();
     let mut shared = Array2::zeros((partition.n_clusters(), k));
-    for (label, row) in partition.iter().zip(soft.rows()) {
+    for (i, (label, row)) in partition.iter().zip(soft.rows()).enumerate() {
         if let Some(label) = label {
-            let mut sum = shared.row_mut(label);
-            sum += &row;
+            let objects = counts.map_or(1.0, |counts| counts[i] as f64);
+            shared.row_mut(label).scaled_add(objects, &row);
         }
     }
     let mut order: Vec<usize> = max_assignment(shared.view()).into_iter().flatten().collect();
@@ -209,13 +215,13 @@ fn tell_apart(partition: &Partition, soft: ArrayView2<'_, f64>, terminal: &Termi
     let apart = |(label, row): (Option<usize>, ArrayView1<'_, f64>)| {
         label.is_some_and(|label| row.iter().any(|&p| row.get(label).is_none_or(|own| p > *own)))
     };
+    let rows = partition.n_objects();
     let count = partition.iter().zip(soft.rows()).filter(|&pair| apart(pair)).count();
     if count > 0 {
         terminal.note(format!(
-            "--soft has memberships by the weights of the members; {count} of {} objects are \
+            "--soft has memberships by the weights of the members; {count} of {rows} rows are \
              labelled otherwise by how labels are read out; --read-out rounding takes the most \
-             probable cluster",
-            partition.n_objects()
+             probable cluster"
         ));
     }
 }
