@@ -12,8 +12,9 @@ use clap_complete::Shell;
 /// Files are known by their ending: .csv, .tsv (a first row of text is a header; also .csv.gz,
 /// .csv.zst and so on), .npy, .npz (FILE.npz:NAME chooses an array), .parquet, .arrow, .feather;
 /// sparse features also .mtx, .svmlight, .libsvm, .svm. A dash (-) is standard input, in any of
-/// these forms, or standard output, as CSV. Labels are whole numbers or text; negative numbers, empty cells and
-/// nulls are unlabelled. Rows and columns count from 0; a column of ids joins tables.
+/// these forms, or standard output, as CSV. Labels are whole numbers or text; negative numbers,
+/// empty cells and nulls are unlabelled. Rows and columns count from 0; a column of ids joins
+/// tables.
 #[derive(Parser)]
 #[command(
     name = "consilience",
@@ -295,10 +296,10 @@ pub(crate) struct Cluster {
     pub(crate) features: PathBuf,
     /// auto, the default where labels or pairs are known: the method that keeps most of what is
     /// left out, part after part, or plain k-means where none that uses them is ahead of it by more
-    /// than half a standard error; fpc, nnc, kmeans (seeded by the labels), constrained-kmeans (which keeps them),
-    /// cop-kmeans, pck-means, mpck-means, ccskl or pmmc (these two follow descriptions, and were
-    /// not checked against the formulas of their papers); or consensus, which takes no labels or
-    /// pairs: an ensemble of base clusterings, and their consensus
+    /// than half a standard error; fpc, nnc, kmeans (seeded by the labels), constrained-kmeans
+    /// (which keeps them), cop-kmeans, pck-means, mpck-means, ccskl or pmmc (these two follow
+    /// descriptions, and were not checked against the formulas of their papers); or consensus,
+    /// which takes no labels or pairs: an ensemble of base clusterings, and their consensus
     #[arg(long, value_name = "NAME")]
     pub(crate) method: Option<String>,
     /// Number of clusters, or with consensus auto; without it as many as there are classes among

@@ -100,8 +100,8 @@ impl EvidenceWeights {
         }
         if !are_far_apart(&self.clusters) {
             on_grid(&mut self.clusters, terms);
+            on_grid(&mut self.members, terms);
         }
-        on_grid(&mut self.members, terms);
         (self, power.unwrap_or(1.0))
     }
 
@@ -172,7 +172,7 @@ impl EvidenceWeights {
         })?;
         // Only the ratio of the two counts.
         let (Self { clusters, members }, _) = weights.on_grid(&incidence);
-        let total = members.iter().sum();
+        let total = ascending(&members).iter().map(|&u| members[u]).sum();
         let tree = || average_linkage(&incidence, &clusters, total, observer);
         report.stage("partition", tree).map(Some)
     }
@@ -190,8 +190,17 @@ pub(crate) struct ExpectedCounts<'a> {
     unlabelled: Vec<Vec<u32>>,
     /// Products of memberships are rounded to multiples of it, on which sums are exact.
     unit: f64,
-    /// The place of each cluster in the order in which weights that are far apart are added.
-    places: Option<Vec<u32>>,
+    /// The order in which weights that are far apart are added.
+    far: Option<Order>,
+}
+
+/// An order that the order of the members leaves no trace in.
+#[derive(Clone, Debug)]
+struct Order {
+    /// The place of each cluster.
+    places: Vec<u32>,
+    /// The members, by their weights.
+    members: Vec<usize>,
 }
 
 impl<'a> ExpectedCounts<'a> {
@@ -209,13 +218,13 @@ impl<'a> ExpectedCounts<'a> {
         let largest = weights.clusters.iter().fold(0.0f64, |m, &w| m.max(w));
         let most = (largest * incidence.n_members().max(1) as f64).log2().ceil();
         let unit = if most.is_finite() { 2f64.powf(most - 52.0) } else { 1.0 };
-        let places = are_far_apart(&weights.clusters).then(|| {
+        let far = are_far_apart(&weights.clusters).then(|| {
             let mut places = vec![0; weights.clusters.len()];
             let order = canonical(&incidence, &weights.clusters);
             (0..).zip(order).for_each(|(at, c)| places[c as usize] = at);
-            places
+            Order { places, members: ascending(&weights.members) }
         });
-        Ok(ExpectedCounts { nodes, incidence, weights, times, unlabelled, unit, places })
+        Ok(ExpectedCounts { nodes, incidence, weights, times, unlabelled, unit, far })
     }
 
     /// [`fill`](ExpectedCounts::fill) in the units of the weights that were given.
@@ -229,6 +238,9 @@ impl<'a> ExpectedCounts<'a> {
     /// The weights of the clusters that hold node i and each other, and of the members that label
     /// both, in units of their own: their ratio counts.
     pub(crate) fn fill(&self, i: usize, together: &mut [f64], both: &mut [f64]) {
+        if let Some(order) = &self.far {
+            return self.fill_far(order, i, together, both);
+        }
         both.fill(self.weights.members.iter().sum());
         let members = self.nodes.rows().iter().zip(&self.unlabelled);
         for ((member, unlabelled), &v) in members.zip(&self.weights.members) {
@@ -240,15 +252,6 @@ impl<'a> ExpectedCounts<'a> {
         }
         together.fill(0.0);
         let incidence = &*self.incidence;
-        if let Some(places) = &self.places {
-            let mut own: Vec<(usize, f64)> = incidence.shares_of(i).collect();
-            own.sort_unstable_by_key(|&(c, _)| places[c]);
-            for (c, p) in own {
-                let scale = self.weights.clusters[c];
-                incidence.shares_in(c).for_each(|(j, q)| together[j] += scale * (p * q));
-            }
-            return;
-        }
         for (c, p) in incidence.shares_of(i) {
             let w = self.weights.clusters[c];
             if incidence.is_soft() {
@@ -261,6 +264,32 @@ impl<'a> ExpectedCounts<'a> {
             }
         }
     }
+
+    /// The same of weights that are far apart: smallest first, and nothing taken off a sum.
+    fn fill_far(&self, order: &Order, i: usize, together: &mut [f64], both: &mut [f64]) {
+        both.fill(0.0);
+        for &u in &order.members {
+            let (member, weight) = (&self.nodes.rows()[u], self.weights.members[u]);
+            if member.label(i).is_some() {
+                let labelled = both.iter_mut().zip(member.iter()).filter(|(_, l)| l.is_some());
+                labelled.for_each(|(both, _)| *both += weight);
+            }
+        }
+        together.fill(0.0);
+        let mut own: Vec<(usize, f64)> = self.incidence.shares_of(i).collect();
+        own.sort_unstable_by_key(|&(c, _)| order.places[c]);
+        for (c, p) in own {
+            let weight = self.weights.clusters[c];
+            self.incidence.shares_in(c).for_each(|(j, q)| together[j] += weight * (p * q));
+        }
+    }
+}
+
+/// The members by their weights: sums in this order have the same bits, whatever theirs is.
+fn ascending(weights: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by(|&a, &b| weights[a].total_cmp(&weights[b]));
+    order
 }
 
 /// The power of ten that makes whole numbers of all weights, of which `terms` still add up exactly,
@@ -353,6 +382,24 @@ mod tests {
         let of = |_: &ClusterIncidence| Ok(weights);
         let tree = EvidenceWeights::average_tree(&nodes, &mut report, &(), of).unwrap().unwrap();
         assert_eq!(tree.merges()[0].nodes, [1, 2]);
+    }
+
+    /// Members' weights far apart beside missing labels: a share is one of what labels both.
+    #[test]
+    fn faint_members_count() {
+        let member = |labels: &[i64]| consilience_core::Partition::from_labels(labels).unwrap();
+        let members =
+            vec![member(&[0, 0, -1, -1]), member(&[-1, 5, 0, 0]), member(&[-1, -1, 0, 1])];
+        let ensemble = consilience_core::Ensemble::new(members).unwrap();
+        let ensemble = ensemble.with_weights(vec![1.5e-9, 9e5, 1e5]).unwrap();
+        let nodes = Microclusters::of(&ensemble).unwrap();
+        let incidence = ClusterIncidence::of(&nodes).unwrap();
+        let weights = EvidenceWeights::equal(&incidence);
+        let graph = weights.co_association(&nodes, &incidence, MemoryBudget::default(), &());
+        let graph = graph.unwrap();
+        assert_eq!(graph.weights()[[0, 1]], 1.0);
+        assert_eq!(graph.weights()[[2, 3]], 0.9);
+        assert_eq!(graph.weights()[[1, 2]], 0.0);
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! Memory that a file may make a reader take.
 
+use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use consilience_core::{Error, ErrorKind, MemoryBudget, Result};
+
+use crate::fault::system;
 
 /// What a reader may still allocate for a table, shared by its columns. Everything whose size a
 /// file decides is taken from here: beyond the budget, and where the system has no more, the answer
@@ -22,6 +25,22 @@ impl Allowance {
     /// All that the system gives.
     pub(crate) fn unlimited() -> Self {
         Self::new(MemoryBudget::bytes(u64::MAX))
+    }
+
+    /// All bytes of a reader, where they fit the budget.
+    pub(crate) fn all_of(&self, mut reader: impl Read) -> Result<Vec<u8>> {
+        const STEP: usize = 1 << 20;
+        let mut bytes: Vec<u8> = Vec::new();
+        loop {
+            if bytes.capacity() - bytes.len() < STEP {
+                self.grow(&mut bytes, STEP)?;
+            }
+            let step = (bytes.capacity() - bytes.len()) as u64;
+            // As much as there is room for: nothing is allocated here.
+            if reader.by_ref().take(step).read_to_end(&mut bytes).map_err(system)? == 0 {
+                return Ok(bytes);
+            }
+        }
     }
 
     /// Refuses what a file says that it holds, before anything is read.

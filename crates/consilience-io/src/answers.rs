@@ -231,9 +231,9 @@ pub(crate) fn from_csv(
     ids: Option<&ObjectIds>,
     observer: &dyn Observer,
     allowance: &Allowance,
-    notes: &mut Vec<String>,
+    (tabs, notes): (bool, &mut Vec<String>),
 ) -> Result<AnswerTable> {
-    let (mut reader, _, progress) = Start::open(file, false)?.into_csv();
+    let (mut reader, _, progress) = Start::open(file, tabs)?.into_csv();
     let mut record = csv::StringRecord::new();
     reader.read_record(&mut record).map_err(trouble)?;
     let header: Vec<String> = record.iter().map(|cell| cell.trim().to_owned()).collect();
@@ -493,7 +493,7 @@ mod tests {
     use super::*;
 
     fn table(text: &str) -> Result<AnswerTable> {
-        from_csv(text.as_bytes(), None, &(), &Allowance::unlimited(), &mut Vec::new())
+        from_csv(text.as_bytes(), None, &(), &Allowance::unlimited(), (false, &mut Vec::new()))
     }
 
     fn message(text: &str) -> String {

@@ -12,8 +12,23 @@ use crate::label::number_category;
 use crate::roles::{Role, Wanted, numbered_names};
 use crate::table::{LabelColumns, at};
 
-/// Whole numbers below are floats of double precision, each of its own.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+/// Whole numbers below are floats of single and of double precision, each of its own.
+const EXACT: (f64, f64) = (16_777_216.0, 9_007_199_254_740_992.0);
+
+/// Ids out of a column of floats, below what those hold exactly.
+fn numbered_ids(
+    rows: usize,
+    column: usize,
+    most: f64,
+    value: impl Fn(usize) -> f64,
+) -> Result<ObjectIds> {
+    let id = |row| {
+        let id = value(row);
+        let what = || format!("{id} as an id; expected fewer digits, or text");
+        if id.abs() < most { Ok(id.to_string()) } else { Err(at(row, column, &what())) }
+    };
+    ObjectIds::new((0..rows).map(id).collect::<Result<Vec<_>>>()?)
+}
 
 /// A sparse matrix, of which all columns are features.
 fn sparse(table: FeatureTable, ids: Option<ObjectIds>, wanted: &Wanted) -> Result<DataTable> {
@@ -66,13 +81,8 @@ pub(crate) fn table(
     }
     let texts = match of(Role::Id)[..] {
         [only] => {
-            let most = if matches!(table, FeatureTable::F32(_)) { 2f64.powi(24) } else { EXACT };
-            let id = |row| {
-                let id = value(row, only);
-                let what = || format!("{id} as an id; expected fewer digits, or text");
-                if id.abs() < most { Ok(id.to_string()) } else { Err(at(row, only, &what())) }
-            };
-            Some(ObjectIds::new((0..rows).map(id).collect::<Result<Vec<_>>>()?)?)
+            let most = if matches!(table, FeatureTable::F32(_)) { EXACT.0 } else { EXACT.1 };
+            Some(numbered_ids(rows, only, most, |row| value(row, only))?)
         }
         _ => ids,
     };

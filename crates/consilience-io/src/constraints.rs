@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::allowance::Allowance;
 use crate::fault::{excerpt, malformed, system, within};
 use crate::ids::ObjectIds;
+use crate::location::Location;
 use crate::lookup::{Found, Lookup};
 use crate::records::{Start, trouble};
 
@@ -152,12 +153,17 @@ struct Row {
 
 /// The rows of a file; none where it is empty.
 fn rows(path: &Path, ids: Option<&ObjectIds>, notes: &mut Vec<String>) -> Result<Vec<Row>> {
-    let file = std::fs::File::open(path).map_err(system)?;
-    parse(file, ids, notes)
+    let tabs = Location::parse(path).is_ok_and(|location| location.tabs());
+    parse(std::fs::File::open(path).map_err(system)?, tabs, ids, notes)
 }
 
-fn parse(file: impl Read, ids: Option<&ObjectIds>, notes: &mut Vec<String>) -> Result<Vec<Row>> {
-    let (mut reader, skipped, progress) = Start::open(file, false)?.into_csv();
+fn parse(
+    file: impl Read,
+    tabs: bool,
+    ids: Option<&ObjectIds>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Row>> {
+    let (mut reader, skipped, progress) = Start::open(file, tabs)?.into_csv();
     let allowance = Allowance::unlimited();
     let mut objects = Lookup::of(ids)?;
     let mut out = Vec::new();
@@ -210,7 +216,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Vec<Row>> {
-        parse(text.as_bytes(), None, &mut Vec::new())
+        parse(text.as_bytes(), false, None, &mut Vec::new())
     }
 
     #[test]
@@ -249,7 +255,7 @@ mod tests {
         let ids = ObjectIds::new(["a", "1", "c, d"]).unwrap();
         let mut notes = Vec::new();
         let mut of = |text: &str| {
-            let rows = parse(text.as_bytes(), Some(&ids), &mut notes);
+            let rows = parse(text.as_bytes(), false, Some(&ids), &mut notes);
             rows.map(|rows| {
                 rows.into_iter().map(|row| (row.pair.i, row.pair.j)).collect::<Vec<_>>()
             })

@@ -55,9 +55,9 @@ pub(crate) fn labels(
         let cell = |c: usize| first.get(c).unwrap_or_default().trim_ascii();
         if first_is_data(&labels, &values, &ids, cell) {
             notes.push(format!(
-                "the first row ({}) was read as an object and not as a header: what it says is \
-                 said again below",
-                lossy(first.as_slice())
+                "the first row ({}) was read as an object and not as a header: it says what is \
+                 said again below, or that something is missing",
+                first.iter().map(lossy).collect::<Vec<_>>().join(", ")
             ));
             for (column, &c) in labels.columns.iter_mut().zip(&values) {
                 column.push_front(label(cell(c)).map_err(malformed)?)?;
@@ -79,7 +79,7 @@ fn first_is_data<'a>(
     ids: &Ids,
     cell: impl Fn(usize) -> &'a [u8],
 ) -> bool {
-    let mut again = false;
+    let (mut again, mut named) = (false, false);
     for (i, (column, &c)) in labels.columns.iter().zip(values).enumerate() {
         let text = cell(c);
         if !is_text(text) {
@@ -87,10 +87,9 @@ fn first_is_data<'a>(
             continue;
         }
         if missing(text) {
-            // No column is called so.
-            again = true;
             continue;
         }
+        named = true;
         let known = std::str::from_utf8(text).is_ok_and(|text| column.knows_text(text));
         // Ids never come again.
         let first_ids = i == 0 && ids.at.is_none() && labels.columns.len() > 1 && column.is_ids();
@@ -99,7 +98,8 @@ fn first_is_data<'a>(
         }
         again |= known && text != b"label";
     }
-    again
+    // No column is called NA.
+    again || !named
 }
 
 fn chosen(roles: &[Role], role: Role) -> Vec<usize> {

@@ -17,6 +17,9 @@ use crate::records::{Start, trouble};
 /// An end of an edge that is not known by its id, or not by its number.
 const NONE: u32 = u32::MAX;
 
+/// Whole numbers below are floats, each of its own.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// What is wrong with an edge.
 fn check(i: usize, j: usize, objects: usize, place: impl Fn() -> String) -> Result<()> {
     let last = i.max(j);
@@ -47,7 +50,8 @@ pub(crate) fn from_numbers(
     for (row, ends) in table.rows().into_iter().enumerate() {
         let mut nodes = [0; 2];
         for (column, (&end, node)) in ends.iter().zip(&mut nodes).enumerate() {
-            if end < 0.0 || end.fract() != 0.0 {
+            let exact = ids.is_none() || end < EXACT;
+            if end < 0.0 || end.fract() != 0.0 || !exact {
                 return Err(malformed(format!(
                     "row {row}, column {column}: {end}; expected the number of a node"
                 )));
@@ -82,9 +86,9 @@ pub(crate) fn from_csv(
     ids: Option<&ObjectIds>,
     observer: &dyn Observer,
     allowance: &Allowance,
-    notes: &mut Vec<String>,
+    (tabs, notes): (bool, &mut Vec<String>),
 ) -> Result<Vec<(usize, usize)>> {
-    let (mut reader, skipped, progress) = Start::open(file, false)?.into_csv();
+    let (mut reader, skipped, progress) = Start::open(file, tabs)?.into_csv();
     let mut nodes = Lookup::of(ids)?;
     // By id and by number.
     let mut found: Vec<[[u32; 2]; 2]> = Vec::new();
@@ -201,6 +205,7 @@ mod tests {
         let others = ObjectIds::new(["7", "8", "9"]).unwrap();
         assert_eq!(edges_of(ndarray::array![[2.0, 1.0]], Some(&others)).unwrap(), [(2, 1)]);
         assert!(edges_of(ndarray::array![[7.0, 1.0]], Some(&others)).is_err());
+        assert!(edges_of(ndarray::array![[2.0, 9.1e15]], Some(&ids)).is_err());
         assert_eq!(edges([0.0, 1.0]).unwrap(), [(2, 1), (0, 1)]);
         for bad in [[0.0, 0.5], [0.0, -1.0], [1.0, 1.0], [0.0, 3.0], [0.0, 1e300]] {
             let error = edges(bad).unwrap_err();

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use consilience_core::{
-    Ensemble, ErrorKind, Fit, Memberships, MemoryBudget, Observer, Partition, Report, Result,
-    ensure,
+    Ensemble, Error, ErrorKind, Fit, Memberships, MemoryBudget, Observer, Partition, Report,
+    Result, ensure,
 };
 use ndarray::Array2;
 
@@ -136,7 +136,7 @@ impl<'a> Input<'a> {
     /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the budget.
     pub fn standard_input(budget: MemoryBudget) -> Result<Input<'static>> {
         let place = within("standard input");
-        let content = read_within(std::io::stdin().lock(), budget).map_err(place)?;
+        let content = Allowance::new(budget).all_of(std::io::stdin().lock()).map_err(place)?;
         let format = Format::of_content(&content);
         let input = Input::of(Place::Standard(Arc::new(content)), format, None);
         Ok(input.memory_budget(budget))
@@ -422,27 +422,19 @@ impl<'a> Input<'a> {
                 let ids = table.ids().cloned();
                 Ok((ids, table.into_features()?))
             });
-            let (ids, table) = match read {
-                Ok(read) => read,
+            let mut certain = || {
+                let labels = self.label_columns(observer, notes)?.into_table()?;
+                Ok((Memberships::from(&labels.partition()?), labels.ids().cloned()))
+            };
+            match read {
+                Ok((_, table)) if table.view().n_features() == 1 => certain(),
+                Ok((ids, table)) => Ok((Memberships::new(table.into_f64()?)?, ids)),
                 // Labels may be text or missing, where probabilities are neither.
                 Err(error) if matches!(error.kind(), ErrorKind::Format | ErrorKind::NonFinite) => {
-                    let labels = self.label_columns(observer, notes);
-                    let labels = labels.and_then(LabelColumns::into_table);
-                    return match labels {
-                        Ok(labels) if labels.ensemble().n_members() == 1 => {
-                            let ids = labels.ids().cloned();
-                            Ok((Memberships::from(&labels.partition()?), ids))
-                        }
-                        _ => Err(error),
-                    };
+                    certain().map_err(|_: Error| error)
                 }
-                Err(error) => return Err(error),
-            };
-            if table.view().n_features() == 1 {
-                let labels = self.label_columns(observer, &mut Vec::new())?.into_table()?;
-                return Ok((Memberships::from(&labels.partition()?), ids));
+                Err(error) => Err(error),
             }
-            Ok((Memberships::new(table.into_f64()?)?, ids))
         })
     }
 
@@ -476,6 +468,7 @@ impl<'a> Input<'a> {
             #[cfg(feature = "csv")]
             Format::Csv => {
                 let file = self.open()?.0;
+                let notes = (self.wanted.tabs, notes);
                 edges::from_csv(file, objects, ids, observer, &self.allowance(), notes)
             }
             _ => {
@@ -526,6 +519,7 @@ impl<'a> Input<'a> {
         self.reading(|notes| match self.format {
             #[cfg(feature = "csv")]
             Format::Csv => {
+                let notes = (self.wanted.tabs, notes);
                 answers::from_csv(self.open()?.0, ids, observer, &self.allowance(), notes)
             }
             #[cfg(feature = "npy")]
@@ -641,9 +635,7 @@ impl<'a> Input<'a> {
                         stream.labels()
                     })?;
                 labels.ids = self.ids_beside(labels.rows(), observer)?;
-                if labels.ids.is_none() || !self.wanted.id.as_deref().is_some_and(npz::is_ids) {
-                    labels.take_ids(&self.wanted)?;
-                }
+                labels.take_ids(&self.wanted.beside(labels.ids.is_some()))?;
                 Ok(labels)
             }
             #[cfg(feature = "csv")]
@@ -716,11 +708,7 @@ impl<'a> Input<'a> {
         let (archive, array) = (self.open_archive()?, self.array.as_deref());
         let table = npz::read(archive, array, observer, &self.allowance(), |s| s.features())?;
         let ids = self.ids_beside(table.view().n_objects(), observer)?;
-        let mut wanted = self.wanted.clone();
-        if ids.is_some() && wanted.id.as_deref().is_some_and(npz::is_ids) {
-            // The array beside it, and no column.
-            wanted.id = None;
-        }
+        let wanted = self.wanted.beside(ids.is_some());
         chosen::table(table, ids.map(Texts::into_ids).transpose()?, &wanted)
     }
 
@@ -770,23 +758,6 @@ impl<'a> Input<'a> {
                 feature = "arrow"
             )))]
             other => Err(other.left_out()),
-        }
-    }
-}
-
-/// All bytes of a reader, where they fit the budget.
-pub(crate) fn read_within(mut reader: impl Read, budget: MemoryBudget) -> Result<Vec<u8>> {
-    const STEP: usize = 1 << 20;
-    let allowance = Allowance::new(budget);
-    let mut bytes: Vec<u8> = Vec::new();
-    loop {
-        if bytes.capacity() - bytes.len() < STEP {
-            allowance.grow(&mut bytes, STEP)?;
-        }
-        let step = (bytes.capacity() - bytes.len()) as u64;
-        // As much as there is room for: nothing is allocated here.
-        if reader.by_ref().take(step).read_to_end(&mut bytes).map_err(system)? == 0 {
-            return Ok(bytes);
         }
     }
 }

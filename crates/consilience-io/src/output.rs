@@ -347,7 +347,6 @@ impl OutputFile {
     }
 }
 
-/// Refuses names of arrays that whoever unpacks the archive could take for a path.
 /// Refuses to name an array of an archive that has others: the file is replaced as a whole.
 fn check_alone(location: &Location) -> Result<()> {
     #[cfg(feature = "npy")]
@@ -367,6 +366,8 @@ fn check_alone(location: &Location) -> Result<()> {
     Ok(())
 }
 
+/// Refuses names of arrays that whoever unpacks the archive could take for a path, and that of the
+/// ids.
 fn check_array(name: &str) -> Result<()> {
     let bad = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
     #[cfg(feature = "npy")]

@@ -79,6 +79,13 @@ pub(crate) fn position(names: &[String], wanted: &str) -> Result<usize> {
 }
 
 impl Wanted {
+    /// The same where ids are an array of their own, as far as that is what is asked for.
+    #[cfg(feature = "npy")]
+    pub(crate) fn beside(&self, ids: bool) -> Self {
+        let id = self.id.clone().filter(|id| !(ids && crate::npz::is_ids(id)));
+        Wanted { id, ..self.clone() }
+    }
+
     /// Whether a column of ids with that name was found by it.
     pub(crate) fn names(&self, id: &str) -> bool {
         self.id.as_ref().map_or(id.eq_ignore_ascii_case("id"), |wanted| wanted.trim() == id.trim())

@@ -86,8 +86,8 @@ impl ConsensusModel {
     }
 
     /// The same with what its features are called, in the order of the fit: it is stored with the
-    /// model, for whoever brings new objects in columns that have names. Placing takes features in
-    /// the order of the fit all the same.
+    /// model, for whoever brings new objects in columns that have names. Default none. Placing
+    /// takes features in the order of the fit all the same.
     ///
     /// ```
     /// use consilience::model::ConsensusClustering;

@@ -1,8 +1,8 @@
 //! Weights of the members of an ensemble that follow must-links and cannot-links as they come.
 //!
 //! A [`WeightUpdater`] holds an ensemble, aligned to common clusters, and one weight per member.
-//! Batches of links move the weights in milliseconds, for a thousand objects as for millions; objects get
-//! their labels when somebody asks for them:
+//! Batches of links move the weights in milliseconds, for a thousand objects as for millions;
+//! objects get their labels when somebody asks for them:
 //!
 //! ```
 //! use consilience::{Ensemble, Pair};

@@ -108,12 +108,14 @@ impl EngineBuilder {
             .build()
             .map_err(system)?;
         let pool = FairSpillPool::new((self.memory / SHARE) as usize);
-        let mut builder = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool));
+        // What does not fit in memory may take the disk.
+        let mut disk = DiskManagerBuilder::default().with_max_temp_directory_size(u64::MAX);
         if let Some(folder) = self.spill {
-            let mode = DiskManagerMode::Directories(vec![folder]);
-            builder =
-                builder.with_disk_manager_builder(DiskManagerBuilder::default().with_mode(mode));
+            disk = disk.with_mode(DiskManagerMode::Directories(vec![folder]));
         }
+        let builder = RuntimeEnvBuilder::new()
+            .with_memory_pool(Arc::new(pool))
+            .with_disk_manager_builder(disk);
         let config = SessionConfig::new()
             .with_target_partitions(self.partitions)
             .with_repartition_file_min_size(1 << 16)

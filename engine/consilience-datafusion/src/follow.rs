@@ -89,6 +89,8 @@ pub struct Followed {
     /// The label of each object of a link, in ascending order of the objects. The metric may put
     /// it elsewhere than others of its row, and in a cluster behind those of the rows.
     pub linked: Vec<(u64, Option<usize>)>,
+    /// The distinct row of each object of a link, in ascending order of the objects.
+    pub rows: Vec<(u64, u64)>,
     /// The weight of each member; they sum to 1.
     pub weights: Vec<f64>,
     /// What each batch did.
@@ -175,7 +177,8 @@ impl Engine {
         let (found, cross_validation) = read(&mut updater, metric, observer)?;
         let (labels, linked) = taken.labels(&found, rows.ensemble().n_objects())?;
         let weights = updater.by_weights().weights();
-        Ok(Followed { labels, linked, weights, batches: reports, cross_validation })
+        let rows = row_of.into_iter().map(|(object, row)| (object, row as u64)).collect();
+        Ok(Followed { labels, linked, rows, weights, batches: reports, cross_validation })
     }
 }
 

@@ -118,7 +118,7 @@ impl Write for Lookup {
 
 /// The column of ids as it is written.
 pub(crate) fn id_field(table: &Table) -> Option<Field> {
-    table.id_position().map(|ids| table.schema().field(ids).clone())
+    table.id_position().map(|ids| table.schema().field(ids).clone().with_nullable(true))
 }
 
 /// Positions of the labels, and of the ids behind them.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use consilience::{Error, Result};
 
@@ -52,7 +52,10 @@ impl Location {
     pub(crate) fn absolute(&self) -> Result<PathBuf> {
         match self {
             Location::Path(path) => {
-                std::path::absolute(path).map_err(system).map_err(within(path.display()))
+                // Stores know no folder above.
+                let above = path.components().any(|part| part == Component::ParentDir);
+                let found = if above { fs::canonicalize(path) } else { std::path::absolute(path) };
+                found.map_err(system).map_err(within(path.display()))
             }
             Location::Object(object) => Ok(object.to_string().into()),
         }
@@ -143,7 +146,7 @@ fn objects(object: Object, folder: bool) -> Result<Vec<Object>> {
 }
 
 /// What is hidden is unfinished or private.
-fn is_public(name: &str) -> bool {
+pub(crate) fn is_public(name: &str) -> bool {
     !name.starts_with(['.', '_'])
 }
 

@@ -13,7 +13,7 @@ use datafusion::parquet::basic::Compression;
 use datafusion::parquet::file::properties::WriterProperties;
 
 use crate::fault::{arrow, parquet, system, within};
-use crate::location::{ENDING, Location};
+use crate::location::{ENDING, Location, is_public};
 use crate::remote::folder::ALIVE;
 use crate::store::publication::{self, Publication};
 use crate::table::{Table, exists, rows_of};
@@ -152,7 +152,23 @@ impl Output {
             table.files().iter().try_for_each(|file| store.check_name(&name(&file.place)))?;
         }
         let files = table.files().iter();
-        let files = files.map(|file| (PathBuf::from(name(&file.place)), file.rows)).collect();
+        let files: Vec<(PathBuf, u64)> =
+            files.map(|file| (PathBuf::from(name(&file.place)), file.rows)).collect();
+        if !is_file {
+            let mut names: Vec<&Path> = files.iter().map(|(name, _)| name.as_path()).collect();
+            names.sort_unstable();
+            if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+                return wrong(&format!("two files would be called {}", twice[0].display()));
+            }
+            let hidden = |name: &&&Path| !name.to_str().is_some_and(is_public);
+            if let Some(hidden) = names.iter().find(hidden) {
+                return wrong(&format!(
+                    "a file would be called {}, which no table takes; expected files whose names \
+                     begin otherwise",
+                    hidden.display()
+                ));
+            }
+        }
         // Made before it is ours to clean up: what another run has made stays.
         let made = match is_file {
             false => fs::create_dir(&temporary),

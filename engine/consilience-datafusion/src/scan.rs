@@ -92,10 +92,12 @@ impl Scan {
 
 /// Text in views: what grouping is fastest with.
 fn queried(field: &Field) -> Arc<Field> {
-    Arc::new(match field.data_type() {
+    let field = match field.data_type() {
         kind if is_text(kind) => field.clone().with_data_type(DataType::Utf8View),
         _ => field.clone(),
-    })
+    };
+    // Another file of the table may have nulls.
+    Arc::new(field.with_nullable(true))
 }
 
 #[async_trait]

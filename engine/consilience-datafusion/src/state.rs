@@ -4,7 +4,7 @@ use consilience::{Error, Link, Pair, Partition, Result, Seed};
 use crate::distinct::DistinctRows;
 use crate::follow::FollowRule;
 
-const ENVELOPE: Envelope = Envelope { magic: *b"CNSLTABL", version: 1 };
+const ENVELOPE: Envelope = Envelope { magic: *b"CNSLTABL", version: 2 };
 /// Stands for no label.
 const NONE: u32 = u32::MAX;
 
@@ -49,6 +49,10 @@ pub struct UpdateState {
     pub seed: Seed,
     /// All links so far. Objects are numbered through all files.
     pub batches: Vec<Vec<Pair>>,
+    /// The distinct row of each object of the links that were followed, as
+    /// [`Followed::rows`](crate::Followed::rows) has them: where the table has others, its rows are
+    /// in another order.
+    pub linked: Vec<(u64, u64)>,
 }
 
 impl UpdateState {
@@ -57,7 +61,13 @@ impl UpdateState {
     /// # Errors
     /// As [`FollowRule::named`].
     pub fn new(rule: impl Into<String>, reference: Partition, seed: Seed) -> Result<Self> {
-        let state = UpdateState { rule: rule.into(), reference, seed, batches: Vec::new() };
+        let state = UpdateState {
+            rule: rule.into(),
+            reference,
+            seed,
+            batches: Vec::new(),
+            linked: Vec::new(),
+        };
         state.rule()?;
         Ok(state)
     }
@@ -74,7 +84,8 @@ impl UpdateState {
     /// little-endian.
     ///
     /// # Complexity
-    /// O(u M) for the hash of u distinct rows of M members; 4 u bytes, and 17 for each link.
+    /// O(u M) for the hash of u distinct rows of M members; 4 u bytes, 17 for each link and 16 for
+    /// each object of one.
     pub fn to_bytes(&self, rows: &DistinctRows) -> Vec<u8> {
         let mut out = Writer::default();
         out.u64(rows.fingerprint());
@@ -92,6 +103,11 @@ impl UpdateState {
                 out.u64(*j as u64);
                 out.bytes(&[u8::from(*link == Link::Must)]);
             }
+        }
+        out.u64(self.linked.len() as u64);
+        for &(object, row) in &self.linked {
+            out.u64(object);
+            out.u64(row);
         }
         ENVELOPE.seal(&out.into_bytes())
     }
@@ -125,10 +141,14 @@ impl UpdateState {
             let links = body.size()?;
             batches.push((0..links).map(|_| pair(&mut body, total)).collect::<Result<_>>()?);
         }
+        let mut linked = Vec::new();
+        for _ in 0..body.size()? {
+            linked.push((body.u64()?, body.u64()?));
+        }
         if body.left() > 0 {
             return Err(corrupt(format!("{} bytes too many", body.left())));
         }
-        let state = UpdateState { rule, reference, seed, batches };
+        let state = UpdateState { rule, reference, seed, batches, linked };
         state.rule().map_err(|error| corrupt(error.message()))?;
         Ok(state)
     }

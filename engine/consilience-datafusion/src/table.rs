@@ -173,6 +173,12 @@ impl Table {
         Ok(self)
     }
 
+    /// Whether a path names one of the files, under whatever name.
+    pub fn holds(&self, path: impl AsRef<Path>) -> bool {
+        let place = Location::parse(path.as_ref());
+        place.is_ok_and(|place| self.files.iter().any(|file| file.place.is(&place)))
+    }
+
     fn find(&self, name: &str) -> Result<usize> {
         let all = self.files[0].schema().fields();
         let names = || all.iter().map(|f| f.name().as_str()).collect::<Vec<_>>().join(", ");

@@ -5,9 +5,13 @@ mod common;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use common::{json, names, program, refused};
+use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 /// The files of two folders are equal, byte by byte.
 fn same(one: &Path, other: &Path) {
@@ -186,4 +190,69 @@ fn full_disks_leave_everything_as_it_was() {
         assert_eq!(names(at), before);
         assert!(fs::read(at.join("pool.state")).unwrap() == state);
     }
+}
+
+/// A table of labels in one file, with ids where there are any.
+fn table(place: std::path::PathBuf, rows: &[[i64; 2]], ids: Option<[&str; 4]>) {
+    let member = |m: usize| -> ArrayRef {
+        Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row[m])))
+    };
+    let ids = ids.map(|ids| ("id", Arc::new(StringArray::from_iter_values(ids)) as ArrayRef));
+    let columns = ids.into_iter().chain([("m0", member(0)), ("m1", member(1))]);
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let file = fs::File::create(place).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+#[test]
+fn a_first_column_of_ids_is_no_member() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let ids = Some(["p", "q", "r", "s"]);
+    table(at.join("pool.parquet"), &[[0, 0], [0, 0], [1, 1], [1, 1]], ids);
+    let found = json(at, "consensus pool.parquet --method lwea --clusters 2 -o l.parquet");
+    assert_eq!((&found["members"], &found["rows"]), (&2.into(), &2.into()));
+    let file = fs::File::open(at.join("l.parquet")).unwrap();
+    let labels = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+    let names: Vec<_> = labels.schema().fields().iter().map(|f| f.name().clone()).collect();
+    assert_eq!(names, ["id", "label"]);
+    // From a folder beside it.
+    std::fs::create_dir(at.join("beside")).unwrap();
+    let found = json(
+        &at.join("beside"),
+        "consensus ../pool.parquet --method lwea --clusters 2 -o l.parquet",
+    );
+    assert_eq!(found["clusters"], 2);
+}
+
+#[test]
+fn nothing_that_is_read_is_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    json(at, "make ensemble pool --files 1 --rows 50 --columns 3 --distinct 4");
+    json(at, "consensus pool --method lwea --clusters 2 -o truth.parquet");
+    for option in ["-o", "-o other.parquet --soft"] {
+        let line = "consensus pool/part-00000.parquet --method lwea --clusters 2";
+        let line = format!("{line} --truth truth.parquet {option} truth.parquet");
+        refused(at, &line, "read by --truth");
+    }
+    // Files of a table that would get one name.
+    std::fs::copy(at.join("pool/part-00000.parquet"), at.join("pool/part-00000")).unwrap();
+    refused(at, "consensus pool/part* --method lwea --clusters 2 -o labels", "two files");
+}
+
+#[test]
+fn a_state_is_of_objects_in_their_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let [a, b, c, d] = [[0, 0], [0, 1], [1, 0], [1, 1]];
+    table(at.join("a.parquet"), &[a, b, a, b, c, d], None);
+    table(at.join("b.parquet"), &[a, b, b, a, c, d], None);
+    std::fs::write(at.join("c.csv"), "0,2,must\n").unwrap();
+    let rest = "--method lwea --clusters 2 --state s";
+    json(at, &format!("update a.parquet --constraints c.csv -o l1.parquet {rest}"));
+    json(at, &format!("update a.parquet -o l2.parquet {rest}"));
+    refused(at, &format!("update b.parquet -o l3.parquet {rest}"), "another order");
 }

@@ -32,18 +32,14 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     };
     // Everything that can be refused at once is, before the first byte is read.
     let asked = Asked::parse(args)?;
-    let mut outputs = Outputs::new().table("-o", "labels", args.output.as_deref())?;
-    outputs = outputs.table("--soft", "memberships", args.soft.as_deref())?;
-
+    let outputs = Outputs::new().table("-o", "labels", args.output.as_deref())?;
+    let mut outputs = outputs.table("--soft", "memberships", args.soft.as_deref())?;
     let start = Instant::now();
     let members = files::members(path, &args.columns, terminal)?;
     let objects = members.objects();
     outputs.ids(objects.ids.as_ref(), terminal);
     let ensemble = files::counted(members.ensemble, &objects, args.counts.as_deref(), terminal)?;
     let ensemble = weighed(ensemble, args)?;
-    if args.diagnose {
-        ensemble.check_accepted("the diagnosis", Accepts::LABELS)?;
-    }
     let truth = files::truth(args.truth.as_deref(), &objects, terminal)?;
     let method = asked.on(args.edges.as_deref(), &objects, terminal)?;
     let read = start.elapsed();
@@ -153,15 +149,19 @@ impl Ready<'_> {
     }
 }
 
-/// The ensemble with its members hardened and weighed, as asked for.
+/// The ensemble with its members hardened and weighed, as asked for, unless that cannot be
+/// diagnosed.
 fn weighed(ensemble: Ensemble, args: &Consensus) -> Outcome<Ensemble> {
-    let ensemble = if args.harden { ensemble.hardened() } else { ensemble };
-    if args.member_weights.is_empty() {
-        return Ok(ensemble);
+    let mut ensemble = if args.harden { ensemble.hardened() } else { ensemble };
+    if !args.member_weights.is_empty() {
+        ensemble = ensemble
+            .with_weights(args.member_weights.clone())
+            .map_err(|e| Failure::Bad(format!("--member-weights: {}", e.message())))?;
     }
-    ensemble
-        .with_weights(args.member_weights.clone())
-        .map_err(|e| Failure::Bad(format!("--member-weights: {}", e.message())))
+    if args.diagnose {
+        ensemble.check_accepted("the diagnosis", Accepts::LABELS)?;
+    }
+    Ok(ensemble)
 }
 
 /// Columns that are hardly base clusterings: what a trailing comma or a column of row numbers reads

@@ -3,6 +3,7 @@ use consilience_core::{
 };
 use consilience_graph::Network;
 
+use super::ROUNDED;
 use super::joined::Joined;
 use super::labelled;
 
@@ -84,7 +85,8 @@ impl ConsensusFunction for NetworkComponents {
             report.stage("similarity", || self.network.co_association(ensemble, observer))?;
         let partition = report.stage("partition", || {
             let mut joined = Joined::new(self.network.n_nodes());
-            for ((i, j), _) in self.network.edges().zip(&shares).filter(|e| *e.1 >= least) {
+            for ((i, j), _) in self.network.edges().zip(&shares).filter(|e| *e.1 >= least * ROUNDED)
+            {
                 joined.join(i, j);
             }
             let labelled = labelled(ensemble);

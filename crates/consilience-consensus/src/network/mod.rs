@@ -46,6 +46,10 @@ struct Condensed {
     edges: Vec<Edge>,
 }
 
+/// What a threshold is multiplied by: sums of weights, and of many edges, may be rounded to below
+/// what they are.
+const ROUNDED: f64 = 1.0 - 1e-12;
+
 /// Which edges between nodes count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {

@@ -4,7 +4,7 @@ use consilience_core::{
 };
 use consilience_graph::Network;
 
-use super::{Adjacency, Condensed, Kept};
+use super::{Adjacency, Condensed, Kept, ROUNDED};
 
 /// Nodes that are asked one after the other.
 const BLOCK: usize = 1 << 12;
@@ -172,8 +172,7 @@ impl ConsensusFunction for NetworkPropagation {
         let mut report = Report::default();
         let graph = Condensed::new(&self.network, ensemble, Kept::Agreed, &mut report, observer)?;
         let adjacency = Adjacency::of(graph.n_nodes(), &graph.edges, |_, edge| {
-            // The sum of many edges may be rounded to below their threshold.
-            let kept = edge.least >= threshold || edge.sum >= threshold * f64::from(edge.count);
+            let kept = edge.sum >= threshold * ROUNDED * f64::from(edge.count);
             kept.then_some(edge.sum)
         });
         let start = std::time::Instant::now();

@@ -136,7 +136,9 @@ impl MixtureModel {
         self.budget.check_table("responsibilities", n, k, 16)?;
         let ballots = Ballots::from(nodes);
         let labels = ClusterIncidence::of(ballots.nodes())?;
-        self.budget.check_table("mixture components", labels.n_clusters(), k, 8 * (2 + PARTS))?;
+        let parts = n.div_ceil(CHUNK).clamp(1, PARTS);
+        let components = 8 * (2 + parts);
+        self.budget.check_table("mixture components", labels.n_clusters(), k, components)?;
         let run = report.stage("mixture", || self.best_run(&ballots, &labels, k, observer))?;
         report.status = if run.settled { Status::Solved } else { Status::MaxIterations };
         report.iterations = run.likelihoods.len();

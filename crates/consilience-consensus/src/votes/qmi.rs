@@ -90,14 +90,13 @@ impl Qmi {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
-        let clusters = number(self.clusters, "QMI")?;
+        let clusters = number(self.clusters, "QMI")?.min(ballots.n_nodes());
         let labels: usize = (0..ballots.members().len()).map(|u| ballots.n_clusters(u)).sum();
         // The centres and the sums of the next ones.
         self.budget.check_table("centres of label indicators", labels, clusters, 16)?;
         let x = self.indicators(ballots)?;
-        let options = KMeansOptions::new(clusters.min(x.rows()))
-            .restarts(self.restarts)
-            .seed(self.seed.derive("qmi", 0));
+        let options =
+            KMeansOptions::new(clusters).restarts(self.restarts).seed(self.seed.derive("qmi", 0));
         let rows = ScaledRows::new(&x)?;
         let fit = sparse::fit(&rows, Some(ballots.weights()), &options, observer)?;
         report.status = if fit.converged { Status::Solved } else { Status::MaxIterations };

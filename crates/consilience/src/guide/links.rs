@@ -86,8 +86,8 @@
 //!
 //! # An ensemble and pairs that keep coming
 //!
-//! [`Updater`](crate::follow::Updater) holds an ensemble and follows batches of pairs. It learns one
-//! weight per member and a metric on the ensemble's embedding; the default read-out uses the
+//! [`Updater`](crate::follow::Updater) holds an ensemble and follows batches of pairs. It learns
+//! one weight per member and a metric on the ensemble's embedding; the default read-out uses the
 //! metric. On two idle cores 500 pairs move the weights in .1 to 3 ms, for 10,000 objects as for a
 //! million, and in 6 to 8 ms for 8 million, whose labels no longer fit the table that is kept of
 //! them. The metric takes longer: .3 to 5 s once to open, then 5 to 130 ms for a batch of hundreds

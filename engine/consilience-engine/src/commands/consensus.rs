@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     };
     // Everything that can be refused at once is, before the first row is read.
     let request = Request::parse(args)?;
-    let table = super::ensemble(path, args.id.as_deref(), &args.columns)?;
+    let table = super::ensemble(path, args.id.as_deref(), &args.columns, terminal)?;
     let truth = args.truth.as_ref().map(Table::open).transpose()?;
     if let Some(truth) = truth.as_ref().filter(|truth| truth.n_rows() != table.n_rows()) {
         let (ours, theirs) = (table.n_rows(), truth.n_rows());
@@ -40,6 +40,9 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     if let Some(truth) = truth.as_ref().filter(|truth| truth.names().len() != 1) {
         let columns = truth.names().len();
         return Err(Failure::bad(format!("--truth: {columns} columns; expected one")));
+    }
+    if let Some(truth) = &truth {
+        super::kept(truth, "--truth", [args.output.as_deref(), args.soft.as_deref()])?;
     }
     let mut output = super::output(args.output.as_deref(), &table, &args.common)?;
     let mut soft = super::output(args.soft.as_deref(), &table, &args.common)?;
@@ -60,7 +63,8 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     summary.both("method", "method", args.method.as_str());
     tell(&table, &rows, &found, &report, &mut summary);
     if args.diagnose {
-        let trust = Diagnostics::of(rows.ensemble(), &found.partition)?;
+        let left = MemoryBudget::bytes(engine.memory().saturating_sub(rows.bytes()));
+        let trust = Diagnostics::within(rows.ensemble(), &found.partition, left)?;
         diagnostics::tell(&trust, rows.ensemble().counts(), &mut summary);
         clock.step("diagnose");
     }
@@ -193,7 +197,9 @@ impl<'a> Request<'a> {
             Number::Fixed(k) => Clusters::Fixed(k),
             Number::Own => Clusters::Auto,
             Number::Agreed => {
-                let number = ClusterNumber::new().seed(Seed(self.args.common.seed));
+                let number = ClusterNumber::new()
+                    .seed(Seed(self.args.common.seed))
+                    .memory_budget(MemoryBudget::bytes(left));
                 let table = number.fit(rows.ensemble(), terminal)?;
                 terminal.note_all(&table.report);
                 Clusters::Fixed(table.output.recommended)

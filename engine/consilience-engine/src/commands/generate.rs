@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     if let Some(sample) = args.sample {
         setup = setup.sample(sample);
     }
-    let table = super::ensemble(&args.features, args.id.as_deref(), &[])?;
+    let table = super::ensemble(&args.features, args.id.as_deref(), &[], terminal)?;
     let mut output = super::open(&args.output, &table, &args.common)?;
     let engine = crate::engine(&args.common, Some(&args.output))?;
 

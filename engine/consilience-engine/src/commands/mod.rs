@@ -42,11 +42,22 @@ pub(crate) fn serve(command: &Command) -> Outcome<()> {
     }
 }
 
-/// The ensemble: its ids apart, and the chosen columns.
-fn ensemble(path: &Path, id: Option<&str>, columns: &[usize]) -> Outcome<Table> {
+/// The ensemble: its ids apart, and the chosen columns. A first column that is called so is one of
+/// ids, as in the library.
+fn ensemble(
+    path: &Path,
+    id: Option<&str>,
+    columns: &[usize],
+    terminal: &Terminal,
+) -> Outcome<Table> {
     let mut table = Table::open(path)?;
+    let called = |name: &&str| name.eq_ignore_ascii_case("id");
+    let first = table.names().first().copied().filter(called).map(str::to_owned);
     if let Some(id) = id {
         table = table.ids(id)?;
+    } else if let Some(id) = first.filter(|_| table.names().len() > 1) {
+        terminal.note(format!("column 0 ({id}) was read as the ids of the objects"));
+        table = table.ids(&id)?;
     }
     if !columns.is_empty() {
         table = table.columns(columns)?;
@@ -65,6 +76,17 @@ fn open(place: &Path, table: &Table, common: &Common) -> consilience::Result<Out
     match &common.spill {
         Some(folder) => Output::through(place, table, folder),
         None => Output::new(place, table),
+    }
+}
+
+/// Refuses to write over a table that is read.
+fn kept(read: &Table, option: &str, places: [Option<&Path>; 2]) -> Outcome<()> {
+    match places.into_iter().flatten().find(|place| read.holds(place)) {
+        Some(place) => Err(Failure::Bad(format!(
+            "{}: it is read by {option}, and would be replaced; expected another name",
+            place.display()
+        ))),
+        None => Ok(()),
     }
 }
 

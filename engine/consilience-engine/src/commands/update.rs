@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     // Held until the new state is in its place.
     let mut kept = args.state.as_deref().map(|path| Kept::open(path, terminal)).transpose()?;
     let new = links(args)?;
-    let table = super::ensemble(&args.ensemble, args.id.as_deref(), &args.columns)?;
+    let table = super::ensemble(&args.ensemble, args.id.as_deref(), &args.columns, terminal)?;
     let mut output = super::output(args.output.as_deref(), &table, &args.common)?;
     let engine = crate::engine(&args.common, args.output.as_deref())?;
 
@@ -49,6 +49,15 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     let rule = state.rule()?;
     let (start, batches) = (&state.reference, &state.batches);
     let followed = engine.follow(&table, &rows, start, rule, batches, terminal)?;
+    if let Some((object, _)) = state.linked.iter().find(|l| followed.rows.binary_search(l).is_err())
+    {
+        let place = args.state.as_deref().unwrap_or(Path::new("")).display();
+        return Err(Failure::Bad(format!(
+            "{place}: a state over a table whose rows are in another order: the labels of object \
+             {object} differ"
+        )));
+    }
+    state.linked.clone_from(&followed.rows);
     clock.step("follow");
 
     let mut summary = Summary::new();

@@ -263,16 +263,16 @@ impl<'a> Plan<'a> {
         terminal: &Terminal,
     ) -> Outcome<Vec<Done>> {
         let place = self.args.constraints.as_deref().unwrap_or(Path::new("")).display();
+        let within = |batch: &Batch| match &batch.name[..] {
+            "" => place.to_string(),
+            name => format!("{place}: batch {name}"),
+        };
         // Before anything is followed, so that what is wrong is told with its line.
         let mut all = updater.constraints().clone();
         for batch in &batches {
             for (pair, line) in batch.pairs.iter().zip(&batch.lines) {
                 all.add(pair.i, pair.j, pair.link).map_err(|error| {
-                    let failure = Failure::from(error);
-                    match &batch.name[..] {
-                        "" => failure.within(format!("{place}: line {line}")),
-                        name => failure.within(format!("{place}: batch {name}, line {line}")),
-                    }
+                    Failure::from(error).within(format!("{}, line {line}", within(batch)))
                 })?;
             }
         }
@@ -281,7 +281,7 @@ impl<'a> Plan<'a> {
             let start = Instant::now();
             let report = updater
                 .update_observed(&batch.pairs, terminal)
-                .map_err(|error| Failure::from(error).within(&place))?;
+                .map_err(|error| Failure::from(error).within(within(&batch)))?;
             done.push(Done { batch, report, seconds: start.elapsed().as_secs_f64() });
         }
         Ok(done)
