@@ -25,7 +25,7 @@ fn numbered_ids(
     let id = |row| {
         let id = value(row);
         let what = || format!("{id} as an id; expected fewer digits, or text");
-        if id.abs() < most { Ok(id.to_string()) } else { Err(at(row, column, &what())) }
+        if id.abs() < most { Ok(id.to_string()) } else { Err(at(row, column, what())) }
     };
     ObjectIds::new((0..rows).map(id).collect::<Result<Vec<_>>>()?)
 }
