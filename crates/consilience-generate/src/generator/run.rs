@@ -80,14 +80,13 @@ fn all(
             }
         }
     };
-    if threads > 1 && 2 * total >= threads {
-        // As many workers as threads, not as many tasks as members: a member that waits for its own
-        // parallel parts may start another worker meanwhile, but never more copies of the features
-        // than there are threads. Threads without a member help the others with their parts.
-        let workers = threads.min(total);
+    // As many workers as threads, not as many tasks as members: a member that waits for its own
+    // parallel parts may start another worker meanwhile, but never more copies of the features than
+    // there are threads. Threads without a member help the others with their parts.
+    let workers = threads.min(total);
+    if workers > 1 {
         rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work())));
     } else {
-        // Few members: one after another, each on the whole pool.
         work();
     }
     outcomes.into_iter().map(|slot| slot.into_inner().unwrap_or(None)).collect()
