@@ -125,6 +125,10 @@ macro_rules! soft_clusterer {
                 $name
             }
 
+            fn takes_little_memory(&self) -> bool {
+                true
+            }
+
             fn fit(
                 &self,
                 features: Features<'_>,

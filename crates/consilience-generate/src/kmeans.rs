@@ -170,6 +170,10 @@ impl BaseClusterer for KMeans {
         "kmeans"
     }
 
+    fn takes_little_memory(&self) -> bool {
+        true
+    }
+
     fn fit(
         &self,
         features: Features<'_>,

@@ -221,6 +221,10 @@ impl BaseClusterer for MiniBatchKMeans {
         "mini-batch-kmeans"
     }
 
+    fn takes_little_memory(&self) -> bool {
+        true
+    }
+
     fn fit(
         &self,
         features: Features<'_>,

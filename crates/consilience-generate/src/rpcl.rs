@@ -172,6 +172,10 @@ impl BaseClusterer for Rpcl {
         "rpcl"
     }
 
+    fn takes_little_memory(&self) -> bool {
+        true
+    }
+
     fn fit(
         &self,
         features: Features<'_>,

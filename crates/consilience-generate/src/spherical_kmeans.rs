@@ -139,6 +139,10 @@ impl BaseClusterer for SphericalKMeans {
         "spherical-kmeans"
     }
 
+    fn takes_little_memory(&self) -> bool {
+        true
+    }
+
     fn fit(
         &self,
         features: Features<'_>,

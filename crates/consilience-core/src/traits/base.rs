@@ -89,6 +89,12 @@ pub trait BaseClusterer: Send + Sync {
     /// does nothing.
     fn set_memory_budget(&mut self, _budget: MemoryBudget) {}
 
+    /// Whether the method needs little memory beside its features, so that even a few members may
+    /// be made side by side. The default is no: they are made one after another.
+    fn takes_little_memory(&self) -> bool {
+        false
+    }
+
     /// The clustering alone.
     ///
     /// # Errors

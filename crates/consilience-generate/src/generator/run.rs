@@ -84,9 +84,11 @@ fn all(
     // parallel parts may start another worker meanwhile, but never more copies of the features than
     // there are threads. Threads without a member help the others with their parts.
     let workers = threads.min(total);
-    if workers > 1 {
+    let many = total >= 2 * threads || generator.clusterer.takes_little_memory();
+    if workers > 1 && many {
         rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work())));
     } else {
+        // One after another, each on the whole pool.
         work();
     }
     outcomes.into_iter().map(|slot| slot.into_inner().unwrap_or(None)).collect()

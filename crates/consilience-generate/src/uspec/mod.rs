@@ -241,6 +241,10 @@ impl BaseClusterer for USpec {
         "uspec"
     }
 
+    fn takes_little_memory(&self) -> bool {
+        true
+    }
+
     fn set_memory_budget(&mut self, budget: MemoryBudget) {
         self.budget = budget;
     }
