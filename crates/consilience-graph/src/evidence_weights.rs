@@ -90,7 +90,7 @@ impl EvidenceWeights {
         Ok(())
     }
 
-    /// Weights whose sums are exact, and how many times what they were they are.
+    /// Weights whose sums are exact unless they are far apart, and what they were multiplied by.
     fn on_grid(mut self, incidence: &ClusterIncidence) -> (Self, f64) {
         let terms = incidence.n_members();
         let power = decimals(self.clusters.iter().chain(&self.members), terms);

@@ -485,7 +485,7 @@ fn looked_up(
 /// A whole number that a float holds exactly.
 #[cfg(feature = "npy")]
 fn whole(v: f64) -> Option<usize> {
-    (v >= 0.0 && v.fract() == 0.0 && v < 9_007_199_254_740_992.0).then_some(v as usize)
+    (v >= 0.0 && v.fract() == 0.0 && v < crate::label::EXACT).then_some(v as usize)
 }
 
 #[cfg(all(test, feature = "csv"))]

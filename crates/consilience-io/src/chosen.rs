@@ -8,12 +8,12 @@ use crate::data_table::DataTable;
 use crate::defects::Defects;
 use crate::features::FeatureTable;
 use crate::ids::ObjectIds;
-use crate::label::number_category;
+use crate::label::{EXACT, number_category};
 use crate::roles::{Role, Wanted, numbered_names};
 use crate::table::{LabelColumns, at};
 
-/// Whole numbers below are floats of single and of double precision, each of its own.
-const EXACT: (f64, f64) = (16_777_216.0, 9_007_199_254_740_992.0);
+/// [`EXACT`] of single precision.
+const EXACT_SINGLE: f64 = 16_777_216.0;
 
 /// Ids out of a column of floats, below what those hold exactly.
 fn numbered_ids(
@@ -81,7 +81,7 @@ pub(crate) fn table(
     }
     let texts = match of(Role::Id)[..] {
         [only] => {
-            let most = if matches!(table, FeatureTable::F32(_)) { EXACT.0 } else { EXACT.1 };
+            let most = if matches!(table, FeatureTable::F32(_)) { EXACT_SINGLE } else { EXACT };
             Some(numbered_ids(rows, only, most, |row| value(row, only))?)
         }
         _ => ids,

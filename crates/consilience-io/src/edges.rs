@@ -10,15 +10,13 @@ use ndarray::ArrayView2;
 use crate::allowance::Allowance;
 use crate::fault::{excerpt, malformed};
 use crate::ids::ObjectIds;
+use crate::label::EXACT;
 use crate::lookup::Lookup;
 #[cfg(feature = "csv")]
 use crate::records::{Start, trouble};
 
 /// An end of an edge that is not known by its id, or not by its number.
 const NONE: u32 = u32::MAX;
-
-/// Whole numbers below are floats, each of its own.
-const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// What is wrong with an edge.
 fn check(i: usize, j: usize, objects: usize, place: impl Fn() -> String) -> Result<()> {

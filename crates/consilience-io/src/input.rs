@@ -29,6 +29,7 @@ use crate::faulty::Faulty;
 use crate::features::FeatureTable;
 use crate::ids::ObjectIds;
 use crate::ids::Texts;
+use crate::label::EXACT;
 use crate::label_table::LabelTable;
 use crate::location::{Format, Location};
 #[cfg(feature = "parquet")]
@@ -386,7 +387,7 @@ impl<'a> Input<'a> {
             let columns = table.ncols();
             ensure!(columns == 1, shape("{columns} columns of counts; expected 1"));
             let count = |(row, &value): (usize, &f64)| {
-                let whole = value.fract() == 0.0 && (1.0..9_007_199_254_740_992.0).contains(&value);
+                let whole = value.fract() == 0.0 && (1.0..EXACT).contains(&value);
                 ensure!(
                     whole,
                     out_of_range(

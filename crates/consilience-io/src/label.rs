@@ -31,6 +31,9 @@ pub(crate) fn says_nothing(text: &str) -> bool {
     NO_VALUE.contains(&text)
 }
 
+/// Whole numbers below are floats of double precision, each of its own.
+pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
+
 pub(crate) fn number(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
         return Err(Failure::bad(format!("--truth: {columns} columns; expected one")));
     }
     if let Some(truth) = &truth {
-        super::kept(truth, "--truth", [args.output.as_deref(), args.soft.as_deref()])?;
+        super::kept(truth, [args.output.as_deref(), args.soft.as_deref()])?;
     }
     let mut output = super::output(args.output.as_deref(), &table, &args.common)?;
     let mut soft = super::output(args.soft.as_deref(), &table, &args.common)?;

@@ -79,11 +79,11 @@ fn open(place: &Path, table: &Table, common: &Common) -> consilience::Result<Out
     }
 }
 
-/// Refuses to write over a table that is read.
-fn kept(read: &Table, option: &str, places: [Option<&Path>; 2]) -> Outcome<()> {
-    match places.into_iter().flatten().find(|place| read.holds(place)) {
+/// Refuses to write over the truth.
+fn kept(truth: &Table, places: [Option<&Path>; 2]) -> Outcome<()> {
+    match places.into_iter().flatten().find(|place| truth.holds(place)) {
         Some(place) => Err(Failure::Bad(format!(
-            "{}: it is read by {option}, and would be replaced; expected another name",
+            "{}: it is read by --truth, and would be replaced; expected another name",
             place.display()
         ))),
         None => Ok(()),

@@ -59,10 +59,10 @@ pub(super) fn read(
 
 /// Of the first n ids, in their order.
 fn digest(ids: &ObjectIds, n: usize) -> u64 {
-    let mut all = Writer::default();
-    for id in ids.iter().take(n) {
-        all.u64(id.len() as u64);
-        all.bytes(id.as_bytes());
-    }
-    hash(&all.into_bytes())
+    ids.iter().take(n).fold(0, |before, id| {
+        let mut with = Writer::default();
+        with.u64(before);
+        with.bytes(id.as_bytes());
+        hash(&with.into_bytes())
+    })
 }
