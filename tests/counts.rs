@@ -6,7 +6,7 @@ use consilience::conformance::planted;
 use consilience::follow::Updater;
 use consilience::scores::{self, Contingency, Normalizer, Scores};
 use consilience::trust::{ClusterNumber, ConsensusCdf, Diagnostics};
-use consilience::{Clusters, Ensemble, Pair, Partition, Seed};
+use consilience::{Clusters, Ensemble, Fit, Pair, Partition, Seed};
 
 /// Rows with counts, the same rows repeated one behind the other, and the row of each object.
 struct Worlds {
@@ -154,6 +154,18 @@ fn an_updater_follows_rows() {
             objects.update(&of_objects).unwrap();
             let weights = |u: &Updater| u.by_weights().weights().to_vec();
             assert_eq!(weights(&rows), weights(&objects));
+        }
+        // The read-out by k-means, its centres found on all rows and on some of them.
+        for most in [200_000, 20] {
+            let [of_rows, of_objects] = [&rows, &objects]
+                .map(|u| u.by_weights().partition_by_kmeans_on(most, Seed(4), &()).unwrap());
+            let expanded = of_rows.output.select(&world.row_of).unwrap();
+            assert_eq!(expanded, of_objects.output, "{most} rows");
+            let objective = |fit: &Fit<Partition>| fit.report.objective.unwrap();
+            let (of_rows, of_objects) = (objective(&of_rows), objective(&of_objects));
+            let difference = (of_rows - of_objects).abs();
+            let close = difference <= 1e-6 * of_objects.max(1e-6);
+            assert!(close, "{most} rows: {of_rows}, {of_objects}");
         }
         // Bytes go with the counts they were made under.
         let bytes = rows.to_bytes();

@@ -336,6 +336,7 @@ fn weights_are_repetitions() {
                 if NO_WEIGHTS.contains(&name) {
                     let e = method(name, 3).consensus(&doubled).unwrap_err();
                     assert!(e.message().contains("takes no weights of members"), "{e}");
+                    assert_eq!(found(name, &some), found(name, &rest), "{name}");
                     continue;
                 }
                 if name == "hgpa" && e.is_soft() {
@@ -351,5 +352,20 @@ fn weights_are_repetitions() {
                 assert_eq!(found(name, &some), found(name, &rest), "{name}");
             }
         }
+    }
+}
+
+/// Weights of 0 and 1 leave members out, for methods without a meaning for weights too.
+#[test]
+fn every_method_leaves_members_out() {
+    let World { ensemble, .. } = world(2, 0.1, 0.1);
+    let labels = ensemble.hardened();
+    let weights: Vec<f64> = (0..labels.n_members()).map(|u| f64::from(u8::from(u > 2))).collect();
+    let rest: Vec<usize> = (3..labels.n_members()).collect();
+    let rest = labels.select(&rest).unwrap();
+    let chosen = labels.with_weights(weights).unwrap();
+    for method in catalogue::methods() {
+        let built = method.build(&Settings::new(3)).unwrap();
+        assert_eq!(built.consensus(&chosen), built.consensus(&rest), "{}", method.name());
     }
 }

@@ -201,7 +201,8 @@ pub(crate) struct Consensus {
     /// network-linkage
     #[arg(long, value_name = "FILE")]
     pub(crate) edges: Option<PathBuf>,
-    /// How often each base clustering counts: numbers such as 1,2,0.5, of which 0 leaves one out
+    /// How often each base clustering counts: numbers such as 1,2,0.5, of which 0 leaves one out.
+    /// Some methods know none but 0 and 1
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true)]
     pub(crate) member_weights: Vec<f64>,
     /// Take the most probable clusters of base clusterings that give memberships

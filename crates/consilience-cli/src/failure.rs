@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 use consilience::ErrorKind;
 
@@ -46,7 +47,7 @@ impl Failure {
                 ExitCode::from(2)
             }
             Failure::Cancelled => {
-                say(CANCELLED);
+                say_cancelled(CANCELLED);
                 ExitCode::from(130)
             }
             Failure::ClosedPipe => ExitCode::SUCCESS,
@@ -57,6 +58,15 @@ impl Failure {
 /// Prints a line on standard error, if anybody takes it.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Says once that the command was cancelled: two threads may come to it at the same time.
+pub(crate) fn say_cancelled(line: &str) {
+    static SAID: Mutex<bool> = Mutex::new(false);
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    if !std::mem::replace(&mut *said, true) {
+        say(line);
+    }
 }
 
 impl From<consilience::Error> for Failure {

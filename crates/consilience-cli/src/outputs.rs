@@ -12,8 +12,11 @@ use crate::summary::Summary;
 use crate::terminal::{self, Terminal};
 
 /// The files that a command was asked to write.
-#[derive(Default)]
-pub(crate) struct Outputs(Vec<Output>);
+pub(crate) struct Outputs {
+    files: Vec<Output>,
+    /// Whether standard output is taken by a summary in JSON.
+    json: bool,
+}
 
 struct Output {
     /// The option that names the file.
@@ -26,8 +29,8 @@ struct Output {
 
 impl Outputs {
     /// None yet.
-    pub(crate) fn new() -> Self {
-        Self::default()
+    pub(crate) fn new(common: &Common) -> Self {
+        Outputs { files: Vec::new(), json: common.json }
     }
 
     /// A table, if it is asked for.
@@ -65,10 +68,15 @@ impl Outputs {
         open: impl FnOnce(&'p Path) -> consilience::Result<OutputFile>,
     ) -> Outcome<Self> {
         let Some(path) = path else { return Ok(self) };
-        if let Some(other) = self.0.iter().find(|other| other.path == path) {
+        if let Some(other) = self.files.iter().find(|other| other.path == path) {
             return Err(Failure::Bad(format!(
                 "{} and {option} name the same file; expected two",
                 other.option
+            )));
+        }
+        if self.json && path.as_os_str() == STANDARD {
+            return Err(Failure::Bad(format!(
+                "{option} -: standard output is for --json; expected one of the two"
             )));
         }
         let file = open(path)?;
@@ -76,29 +84,29 @@ impl Outputs {
         if option != "--state" && path.as_os_str() != STANDARD {
             files::will_write(option, path);
         }
-        self.0.push(Output { option, what, path: path.to_path_buf(), file });
+        self.files.push(Output { option, what, path: path.to_path_buf(), file });
         Ok(self)
     }
 
     /// The file of that option, if it was asked for.
     fn of(&mut self, option: &str) -> Option<&mut OutputFile> {
-        self.0.iter_mut().find(|output| output.option == option).map(|output| &mut output.file)
+        self.files.iter_mut().find(|output| output.option == option).map(|output| &mut output.file)
     }
 
     /// Whether that option was given.
     pub(crate) fn wants(&self, option: &str) -> bool {
-        self.0.iter().any(|output| output.option == option)
+        self.files.iter().any(|output| output.option == option)
     }
 
     /// What the objects of all tables are called.
     pub(crate) fn ids(&mut self, ids: Option<&ObjectIds>, terminal: &Terminal) {
-        let options: Vec<&'static str> = self.0.iter().map(|output| output.option).collect();
+        let options: Vec<&'static str> = self.files.iter().map(|output| output.option).collect();
         options.into_iter().for_each(|option| self.ids_of(option, ids, terminal));
     }
 
     /// What the objects of one table are called.
     pub(crate) fn ids_of(&mut self, option: &str, ids: Option<&ObjectIds>, terminal: &Terminal) {
-        for output in self.0.iter_mut().filter(|output| output.option == option) {
+        for output in self.files.iter_mut().filter(|output| output.option == option) {
             if ids.is_some() && output.path.extension().is_some_and(|ending| ending == "npy") {
                 let path = output.path.display();
                 terminal.note(format!("{path}: an .npy file has no place for ids"));
@@ -149,18 +157,11 @@ impl Outputs {
         common: &Common,
         terminal: &Terminal,
     ) -> Outcome<()> {
-        let streamed = self.0.iter().find(|output| output.path.as_os_str() == STANDARD);
-        if let Some(output) = streamed {
-            if common.json {
-                return Err(Failure::Bad(format!(
-                    "{} -: standard output is for --json; expected one of the two",
-                    output.option
-                )));
-            }
+        if self.files.iter().any(|output| output.path.as_os_str() == STANDARD) {
             summary.aside();
         }
         let (mut streams, mut files) = (Vec::new(), Vec::new());
-        for output in self.0 {
+        for output in self.files {
             summary.file(output.what, &output.path);
             match output.path.as_os_str() == STANDARD {
                 true => streams.push(output.file),
@@ -179,6 +180,7 @@ impl Outputs {
         match summary.print(common, terminal) {
             // Whoever read our standard output has gone, but wanted the files.
             printed @ (Ok(()) | Err(Failure::ClosedPipe)) => {
+                terminal::place();
                 OutputFile::commit_all(files)?;
                 printed
             }

@@ -22,6 +22,8 @@ pub(crate) struct Summary {
     files: Vec<(String, String)>,
     /// Whether standard output is taken by a table.
     aside: bool,
+    /// What the user should know of it.
+    notes: Vec<String>,
 }
 
 impl Summary {
@@ -76,10 +78,15 @@ impl Summary {
             .data("seconds", object)
     }
 
-    /// Scores by name.
+    /// Scores by name. Accuracy alone may be none.
     pub(crate) fn scores(&mut self, entries: &[(&'static str, f64)]) -> &mut Self {
         for (name, value) in entries {
-            self.line(*name, format!("{value:.4}"));
+            if value.is_nan() {
+                self.line(*name, "none");
+                self.notes.push(format!("{name}: none, there are too many clusters to match"));
+            } else {
+                self.line(*name, format!("{value:.4}"));
+            }
         }
         self.data("scores", scores_json(entries))
     }
@@ -109,6 +116,7 @@ impl Summary {
 
     /// Prints it, where a progress bar may have been.
     pub(crate) fn print(mut self, common: &Common, terminal: &Terminal) -> Outcome<()> {
+        self.notes.drain(..).for_each(|note| terminal.note(note));
         if common.json {
             return print_json(self.object, common, terminal);
         }
@@ -178,7 +186,7 @@ pub(crate) fn scores_json(entries: &[(&'static str, f64)]) -> Value {
     Value::Object(entries.iter().map(|&(name, value)| (name.to_owned(), json!(value))).collect())
 }
 
-/// The mean of each score over several results.
+/// The mean of each score over several results; NaN where one of them has none.
 pub(crate) fn mean_scores(all: &[Scores]) -> Vec<(&'static str, f64)> {
     let mut mean: Vec<(&'static str, f64)> = Vec::new();
     for (i, scores) in all.iter().enumerate() {
@@ -207,6 +215,15 @@ mod tests {
         let half = Duration::from_millis(500);
         report.stages = vec![("cut", half), ("walk", half), ("cut", half)];
         assert_eq!(stages(&report), [("cut", json!(1.0)), ("walk", json!(0.5))]);
+    }
+
+    #[test]
+    fn a_score_that_is_none_is_null_and_noted() {
+        let mut summary = Summary::new();
+        summary.scores(&[("ari", 0.5), ("accuracy", f64::NAN)]);
+        assert_eq!(summary.object["scores"], json!({ "ari": 0.5, "accuracy": null }));
+        assert_eq!(summary.lines[1], ("accuracy".to_owned(), "none".to_owned()));
+        assert!(summary.notes[0].starts_with("accuracy: none, there are too many clusters"));
     }
 
     #[test]

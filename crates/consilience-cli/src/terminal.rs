@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use consilience::{Fit, Observer, Report};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::failure::{CANCELLED, Failure, Outcome, say};
+use crate::failure::{CANCELLED, Failure, Outcome, say, say_cancelled};
 use crate::stages::{Drawn, Stages};
 
 /// What ends sooner than this needs no progress bar.
@@ -23,51 +23,75 @@ const GRACE: Duration = Duration::from_millis(700);
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the command has begun to put its results in their places: then it ends by itself, since
-/// nobody should hear "nothing was written" of half of it.
-static CONCLUDING: Mutex<bool> = Mutex::new(false);
+/// How far a command is.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Step {
+    /// At work.
+    Working,
+    /// It prints what it found, for a reader who may not take it; every file is as it was.
+    Printing,
+    /// It puts files in their places. That takes no time and is always finished, since nobody
+    /// should hear "nothing was written" of half of it.
+    Placing,
+}
+
+static STEP: Mutex<Step> = Mutex::new(Step::Working);
 
 /// The first Ctrl-C (or SIGTERM) asks the running method to stop and ends the program where that
-/// takes too long, the second ends it at once.
+/// takes too long, the second ends it at once. Neither does once files are put in their places.
 pub(crate) fn listen_for_interrupts() {
     // Without a handler Ctrl-C still ends the program, only less tidily: no reason not to work.
+    // It runs on a thread of its own, which may wait for locks.
     let _ = ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
-            consilience::io::remove_unfinished();
-            std::process::exit(130);
+            end_before(Step::Placing);
+            return;
         }
         // Not on this thread, which has to hear the second one.
         let _ = std::thread::Builder::new().spawn(|| {
             std::thread::sleep(GRACE);
-            let concluding = lock(&CONCLUDING);
-            if !*concluding {
-                consilience::io::remove_unfinished();
-                end_at_once();
-            }
+            end_before(Step::Printing);
         });
     });
 }
 
+/// Ends the program where the command has not come to a step yet. It cannot come there meanwhile:
+/// the lock is held to the end.
+fn end_before(step: Step) {
+    let at = lock(&STEP);
+    if *at < step {
+        let printed = *at == Step::Printing;
+        end_at_once(if printed { "error: cancelled; no file was changed" } else { CANCELLED });
+    }
+}
+
 /// Ends the program as a cancelled command does, without waiting for the threads at work. Nothing
 /// is printed where a blocked thread holds standard error.
-fn end_at_once() -> ! {
-    let _ = std::thread::Builder::new().spawn(|| say(CANCELLED)).map(|line| {
+fn end_at_once(line: &'static str) -> ! {
+    let _ = std::thread::Builder::new().spawn(move || say_cancelled(line)).map(|line| {
         let until = Instant::now() + Duration::from_millis(100);
         while !line.is_finished() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(1));
         }
     });
+    // Last, since a thread at work may open files meanwhile.
+    consilience::io::remove_unfinished();
     std::process::exit(130);
 }
 
-/// From here on an interrupt comes too late.
+/// From here on one interrupt comes too late.
 pub(crate) fn conclude() -> Outcome<()> {
-    let mut concluding = lock(&CONCLUDING);
+    let mut step = lock(&STEP);
     if INTERRUPTED.load(Ordering::Relaxed) {
         return Err(Failure::Cancelled);
     }
-    *concluding = true;
+    *step = Step::Printing;
     Ok(())
+}
+
+/// From here on any number of interrupts come too late.
+pub(crate) fn place() {
+    *lock(&STEP) = Step::Placing;
 }
 
 /// The observer of everything a command runs; it also collects the notes for the user.

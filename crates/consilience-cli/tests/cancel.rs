@@ -1,12 +1,12 @@
 //! Ctrl-C in the middle of heavy work ends the program soon, whatever it does, and no output
-//! appears.
+//! appears; while outputs are put in their places it comes too late.
 #![cfg(unix)]
 
 mod common;
 
 use std::fmt::Write as _;
-use std::io::Read;
-use std::process::{Child, Command};
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Dice, Folder};
@@ -150,4 +150,56 @@ fn heavy_commands_end_soon_after_an_interrupt() {
         let took = interrupted(&folder, args);
         println!("{:>5.2} s: {args}", took.as_secs_f64());
     }
+}
+
+/// Sends two signals at once where an output is there before a moment is over; or then.
+fn interrupted_twice(folder: &Folder, child: &mut Child, patience: Duration) {
+    let pid = child.id();
+    // It waits for a line, since a process takes longer to start than two files to be renamed.
+    let mut killer = Command::new("sh")
+        .args(["-c", &format!("read go && kill -TERM {pid} && kill -INT {pid}")])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let until = Instant::now() + patience;
+    let mut over = false;
+    while !over && Instant::now() < until && !OUTPUTS.iter().any(|o| folder.path(o).exists()) {
+        over = child.try_wait().unwrap().is_some();
+    }
+    let mut go = killer.stdin.take().unwrap();
+    // The number of a process that is over may be that of another one.
+    if !over {
+        go.write_all(b"go\n").unwrap();
+    }
+    drop(go);
+    killer.wait().unwrap();
+}
+
+const OUTPUTS: [&str; 2] = ["a.csv", "b.csv"];
+
+#[test]
+fn two_interrupts_leave_all_outputs_or_none() {
+    let folder = Folder::new();
+    folder.write("few.csv", labels(2_000, 6, 5));
+    let args = "consensus few.csv --method voting --clusters 3 -o a.csv --soft b.csv --quiet";
+    let mut both = 0;
+    for round in 0..24 {
+        for name in OUTPUTS {
+            let _ = std::fs::remove_file(folder.path(name));
+        }
+        let mut child = folder.command(args).spawn().unwrap();
+        // By turns while the outputs appear, and at any moment.
+        let patience = if round % 2 == 0 { PATIENCE } else { Duration::from_millis(2 * round) };
+        interrupted_twice(&folder, &mut child, patience);
+        let code = ended(&mut child, args);
+        let left = folder.names();
+        if code == Some(0) {
+            both += 1;
+            assert_eq!(left, ["a.csv", "b.csv", "few.csv"], "round {round}");
+        } else {
+            assert_eq!(left, ["few.csv"], "round {round}: {code:?}");
+        }
+    }
+    assert!(both > 0);
 }

@@ -236,3 +236,24 @@ fn a_column_of_answers_that_is_there_twice_is_refused() {
     folder.write("b.csv", "worker,i,j,same,,\nw,0,1,1,,\nw,0,2,0,,\nv,1,2,0,,\n");
     folder.ok("crowd b.csv --clusters 2 -o l.csv");
 }
+
+/// A chain through all clusters of both sides, whose table is too large to be solved for one score.
+#[test]
+fn too_many_clusters_to_match_cost_accuracy_alone() {
+    let folder = Folder::new();
+    let column = |of: fn(usize) -> usize| -> String {
+        (0..40_000).map(|i| format!("{}\n", of(i))).collect()
+    };
+    folder.write("a.csv", column(|i| i.div_ceil(2)));
+    folder.write("b.csv", column(|i| i / 2));
+    let reply = folder.json("score a.csv b.csv");
+    let scores = reply["scores"].as_object().unwrap();
+    assert_eq!(scores.len(), 18);
+    for (name, value) in scores {
+        assert_eq!(value.is_null(), name == "accuracy", "{name}: {value}");
+    }
+    let note = "accuracy: none, there are too many clusters to match";
+    assert!(reply["notes"].as_array().unwrap().contains(&note.into()), "{}", reply["notes"]);
+    let ran = folder.ok("score a.csv b.csv");
+    assert!(ran.stderr.contains(note) && ran.stdout.contains("none"), "{}", ran.stderr);
+}

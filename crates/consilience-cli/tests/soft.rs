@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Folder;
+use common::{Folder, npy, npz};
 
 /// Two groups of twelve objects and three between them.
 fn features(folder: &Folder) {
@@ -68,5 +68,43 @@ fn members_count_as_often_as_asked() {
         refused(&folder, &format!("{run} --quiet"), &["--member-weights", say]);
     }
     let run = "consensus q.csv --method mm --clusters 2 --member-weights 2,1 --quiet";
-    refused(&folder, run, &["mm takes no weights of members"]);
+    refused(&folder, run, &["mm takes no weights of members", "--columns"]);
+}
+
+/// A weight of 0 leaves a member out, for methods that take no weights too.
+#[test]
+fn members_of_weight_0_are_left_out() {
+    let folder = Folder::new();
+    folder.write("p.csv", "0,0,0,1\n0,0,0,0\n1,1,0,1\n1,1,1,0\n1,1,1,1\n0,0,0,0\n");
+    for method in ["mm", "mcla", "srs-al", "usenc", "eac-al", "auto"] {
+        let labels = |args: &str| {
+            let run = format!("consensus p.csv --method {method} --clusters 2 -o l.csv --quiet");
+            folder.ok(&format!("{run} {args}"));
+            folder.read("l.csv")
+        };
+        assert_eq!(labels("--member-weights 1,0,1,0"), labels("--columns 0,2"), "{method}");
+    }
+    // Members keep their numbers in what is said of them.
+    let run = "consensus p.csv --method mm --clusters 2 --member-weights 0,1,1,1 --diagnose";
+    let found = folder.json(run);
+    let members = found["diagnostics"]["members"].as_array().unwrap();
+    assert_eq!((&found["members"], members.len()), (&4.into(), 4));
+    assert!(members[0]["agreement"].is_null() && members[1]["agreement"].is_number(), "{found}");
+}
+
+#[test]
+fn memberships_that_are_no_numbers_are_named() {
+    let folder = Folder::new();
+    let member = |last: [f64; 2]| {
+        let values = [[0.5, 0.5], [0.25, 0.75], last];
+        let bytes: Vec<u8> = values.iter().flatten().flat_map(|v: &f64| v.to_le_bytes()).collect();
+        npy("<f8", false, "(3, 2)", &bytes)
+    };
+    let known = member([0.5, 0.5]);
+    let unknown = member([f64::NAN, 1.0]);
+    folder.write("nan.npz", npz(&[("member_0", known.clone()), ("member_1", unknown)]));
+    let parts = ["member_1", "memberships: NaN at row 2, column 0", "a row of zeros"];
+    refused(&folder, "consensus nan.npz --method eac-al --clusters 2 --quiet", &parts);
+    folder.write("known.npz", npz(&[("member_0", known), ("member_1", member([0.0, 0.0]))]));
+    folder.ok("consensus known.npz --method eac-al --clusters 2");
 }

@@ -13,6 +13,10 @@ const BINS: usize = 100;
 /// Where the diagonal of A is below this share of its largest entry nothing was completed: the
 /// direction of such a row is rounding.
 const NOTHING: f64 = 1e-12;
+/// Cosines below this are taken for 0, and pairs of such are told apart by their members. Rounding
+/// leaves some 1e-16 where blocks of the completion have nothing in common, and average linkage
+/// would go by that; the completion itself is known to some 1e-3.
+const FAINT: f64 = 1e-6;
 /// The bin of the highest threshold that is chosen.
 const HIGHEST: usize = 60;
 
@@ -104,6 +108,12 @@ linked_method!(EcmcAl, "ecmc-al");
 /// with their sizes: entry (i, j) scaled by `sqrt(s_i s_j)` has the nuclear norm of the matrix of
 /// all objects, so that the collapsed optimum is the expanded one.
 ///
+/// Small classes may be lost in the completion: the nuclear norm makes the rows of their objects 0,
+/// so that they are similar to nobody, and the report says of how many objects that is true. Where
+/// a cosine is below 1e-6, the similarity is 1e-6 times the share of members that put the pair
+/// together, of those that label both, so that what the completion does not tell apart is joined by
+/// the members and not by rounding. ([`entries`](Self::entries) are left as they are.)
+///
 /// ```
 /// use consilience::{Ensemble, Partition, Similarity};
 /// use consilience::completion::CompletedCoAssociation;
@@ -125,7 +135,7 @@ linked_method!(EcmcAl, "ecmc-al");
 ///
 /// # References
 /// Yi, Yang, Jin, Jain, Mahdavi 2012, "Robust Ensemble Clustering by Matrix Completion"; the choice
-/// of the thresholds and the cosines are ours.
+/// of the thresholds, the cosines, and what stands in place of those that are 0, are ours.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CompletedCoAssociation {
     expected_clusters: Option<usize>,
@@ -162,7 +172,8 @@ impl CompletedCoAssociation {
         }
 
         /// Whether the similarity is the completed matrix itself, which linkage is applied to in
-        /// Huang, Lai, Wang 2016, and not the cosines of its rows. Default false.
+        /// Huang, Lai, Wang 2016, and not the cosines of its rows. Pairs that are lost in the
+        /// completion stay at 0 then, or at what rounding made of it, as published. Default false.
         pub fn entries(mut self, entries: bool) { self.entries = entries }
 
         /// The weight of the errors. Default `Penalty::Scaled(1.3)`; above 0.
@@ -254,8 +265,15 @@ impl Similarity for CompletedCoAssociation {
         let completed = self.completion.memory_budget(self.budget).fit(&observed, observer)?;
         report.adopt(completed.report);
         observer.check()?;
-        let similarity =
-            if self.entries { entries(&completed.output) } else { cosines(&completed.output) };
+        let rows = positive_rows(&completed.output);
+        report.notes.extend(lost(&rows, canonical.sizes()));
+        let similarity = if self.entries {
+            entries(&completed.output)
+        } else {
+            let mut similarity = cosines(rows);
+            ask_members(&mut similarity, &canonical, observer)?;
+            similarity
+        };
         let places = places(nodes, &canonical);
         let n = places.len();
         let similarity = Array2::from_shape_fn((n, n), |(i, j)| similarity[[places[i], places[j]]]);
@@ -307,12 +325,9 @@ fn entries(completed: &Completion) -> Array2<f64> {
     (&a + &a.t()).mapv_into(|v| (0.5 * v).max(0.0))
 }
 
-/// Cosines of the objects in the positive part of A, 0 where they are negative.
-///
-/// The completion shrinks the row of an object with few known pairs as a whole. In A itself such an
-/// object is similar to nobody, and average linkage splits one after the other off as clusters of
-/// their own.
-fn cosines(completed: &Completion) -> Array2<f64> {
+/// The objects as rows whose inner products are the positive part of A, 0 where nothing was
+/// completed.
+fn positive_rows(completed: &Completion) -> Array2<f64> {
     let roots: Array1<f64> = completed.values.iter().map(|v| v.max(0.0).sqrt()).collect();
     let mut rows = &completed.vectors * &roots;
     let squares: Vec<f64> = rows.rows().into_iter().map(|row| row.dot(&row)).collect();
@@ -320,6 +335,23 @@ fn cosines(completed: &Completion) -> Array2<f64> {
     for (mut row, _) in rows.rows_mut().into_iter().zip(&squares).filter(|(_, s)| **s <= least) {
         row.fill(0.0);
     }
+    rows
+}
+
+/// A note where nothing was completed for some objects.
+fn lost(rows: &Array2<f64>, sizes: &[u64]) -> Option<String> {
+    let rows = rows.rows().into_iter().zip(sizes);
+    let objects: u64 = rows.filter(|(row, _)| row.iter().all(|&v| v == 0.0)).map(|(_, s)| s).sum();
+    let are = if objects == 1 { "object is" } else { "objects are" };
+    (objects > 0).then(|| format!("{objects} {are} similar to no other in the completed matrix"))
+}
+
+/// Cosines of the objects, 0 where they are negative.
+///
+/// The completion shrinks the row of an object with few known pairs as a whole. In A itself such an
+/// object is similar to nobody, and average linkage splits one after the other off as clusters of
+/// their own.
+fn cosines(mut rows: Array2<f64>) -> Array2<f64> {
     unit_rows(&mut rows);
     let n = rows.nrows();
     let mut similarity = rows.dot(&rows.t());
@@ -334,10 +366,44 @@ fn cosines(completed: &Completion) -> Array2<f64> {
     similarity
 }
 
+/// Sets similarities that are as good as 0 to the share of members that put the two together, so
+/// small that it decides among them alone.
+///
+/// Rows of small classes are 0 in the completion, and all that is left of them are ties: average
+/// linkage joined whole classes before it took such rows in.
+///
+/// # Complexity
+/// O(n~^2 M) byte operations in parallel, for rows that have such entries.
+fn ask_members(
+    similarity: &mut Array2<f64>,
+    nodes: &Microclusters,
+    observer: &dyn Observer,
+) -> Result<()> {
+    let scratch = CountRow::new(nodes)?;
+    let rows: Vec<_> = similarity.rows_mut().into_iter().enumerate().collect();
+    rows.into_par_iter().try_for_each_init(
+        || scratch.clone(),
+        |counts, (i, mut row)| {
+            if i % 64 == 0 {
+                observer.check()?;
+            }
+            if row.iter().any(|&s| s < FAINT) {
+                counts.fill(nodes, i);
+                // The diagonal is 1.
+                for (j, s) in row.iter_mut().enumerate().filter(|(_, s)| **s < FAINT) {
+                    *s = FAINT * counts.ratio(j);
+                }
+            }
+            Ok::<(), Error>(())
+        },
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_conformance::{Profile, consensus_function};
+    use consilience_conformance::{Profile, consensus_function, planted};
+    use consilience_core::scores::adjusted_rand;
     use consilience_core::{ConsensusFunction, Ensemble, Hierarchy, Partition};
 
     /// Members that split every class in three at random: no pair is together in most of them.
@@ -352,6 +418,43 @@ mod tests {
         let ensemble = Ensemble::new(members.collect()).unwrap();
         let found = EcmcAl::new(5).consensus(&ensemble).unwrap();
         assert_eq!(found, Partition::from_labels(&truth).unwrap());
+    }
+
+    /// Small classes are lost in the completion: what rounding leaves of them decided before, so
+    /// that [31, 1, 1, 1] objects came out, and others under counts.
+    #[test]
+    fn members_decide_where_the_completion_says_nothing() {
+        let mut told = 0;
+        for noise in [0.05, 0.1, 0.2] {
+            for seed in 1..=4 {
+                let world = planted(Seed(seed), &[14, 9, 7, 4], 9, noise, 0.0).unwrap();
+                let fit = EcmcAl::new(4).fit(&world.ensemble, &()).unwrap();
+                let ari = adjusted_rand(&fit.output, &world.truth).unwrap();
+                assert!(ari > 0.9, "noise {noise}, {seed}: {ari}, {:?}", fit.output.sizes());
+                let notes = fit.report.notes.concat();
+                told += usize::from(notes.contains("similar to no other in the completed"));
+                let thrice = world.ensemble.with_counts(vec![3_u64; 34]).unwrap();
+                let thrice = EcmcAl::new(4).consensus(&thrice).unwrap();
+                assert!(noise > 0.1 || thrice == fit.output, "noise {noise}, {seed}");
+            }
+        }
+        assert!(told > 0);
+    }
+
+    #[test]
+    fn faint_similarities_are_shares_of_the_members() {
+        let ensemble = planted(Seed(1), &[14, 9, 7, 4], 9, 0.05, 0.2).unwrap().ensemble;
+        let nodes = Microclusters::of(&ensemble).unwrap();
+        let n = nodes.n_nodes();
+        let mut similarity = Array2::from_elem((n, n), 0.5);
+        similarity[[0, 2]] = 1e-16;
+        similarity[[2, 0]] = 1e-16;
+        similarity[[1, 2]] = 2.0 * FAINT;
+        ask_members(&mut similarity, &nodes, &()).unwrap();
+        let (together, both) = nodes.agreement(0, 2);
+        assert_eq!(similarity[[0, 2]], FAINT * (together / both));
+        assert_eq!(similarity[[2, 0]], similarity[[0, 2]]);
+        assert_eq!((similarity[[1, 2]], similarity[[0, 1]]), (2.0 * FAINT, 0.5));
     }
 
     #[test]

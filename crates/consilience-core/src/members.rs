@@ -145,7 +145,9 @@ impl Ensemble {
     /// The same members, where member u counts `weights[u]` times. Default: each once.
     ///
     /// A member of weight 2 counts as if it were there twice, one of weight 0 as if it were not
-    /// there.
+    /// there. Whether the unit matters depends on the method: where shares of the weight count,
+    /// weights that are all 4 say the same as none, and where copies count, as in what `Weac` takes
+    /// for the other members of one, they are four copies of each.
     ///
     /// ```
     /// use consilience::prelude::*;
@@ -192,27 +194,80 @@ impl Ensemble {
         self.weights.as_deref()
     }
 
-    /// Refuses memberships and weights that a method does not accept.
+    /// The ensemble that a method works on: this one, or, for a method that accepts no weights, the
+    /// members of weight 1 where all others have weight 0.
+    ///
+    /// ```
+    /// use consilience::{Accepts, Ensemble};
+    /// use consilience::ndarray::array;
+    ///
+    /// let ensemble = Ensemble::from_array(array![[0, 0, 0], [0, 1, 0], [1, 1, 0]].view())?;
+    /// let ensemble = ensemble.with_weights(vec![1.0, 1.0, 0.0])?;
+    /// let heard = ensemble.accepted_by("my-method", Accepts::LABELS)?;
+    /// assert_eq!(*heard, ensemble.select(&[0, 1])?);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Ensemble::check_accepted`] for what is left.
+    pub fn accepted_by(&self, method: &str, accepts: Accepts) -> Result<Cow<'_, Self>> {
+        let plain = |weights: &[f64]| weights.iter().all(|&w| w == 0.0 || w == 1.0);
+        let chosen = !accepts.weights && self.weights().is_some_and(plain);
+        self.check_accepted(method, Accepts { weights: accepts.weights || chosen, ..accepts })?;
+        if chosen { self.heard() } else { Ok(Cow::Borrowed(self)) }
+    }
+
+    /// Refuses memberships and weights that a method does not accept. A member of weight 0 may give
+    /// memberships, since it is not heard.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) naming the method and
     /// what to do.
     pub fn check_accepted(&self, method: &str, accepts: Accepts) -> Result<()> {
-        let soft = self.soft.iter().position(Option::is_some).filter(|_| !accepts.memberships);
-        if let Some(u) = soft {
+        let heard = |u: usize| self.weights().is_none_or(|weights| weights[u] > 0.0);
+        let mut soft = (0..self.soft.len()).filter(|&u| self.soft[u].is_some() && heard(u));
+        if let Some(u) = soft.next().filter(|_| !accepts.memberships) {
             return Err(Error::invalid(format!(
                 "{method} takes labels, member {u} gives memberships; Ensemble::hardened() (in \
                  the program --harden of consensus) has the most probable clusters"
             )));
         }
         if let Some(weights) = self.weights().filter(|_| !accepts.weights) {
-            let (u, w) = weights.iter().enumerate().find(|(_, w)| **w != 1.0).unwrap_or((0, &1.0));
+            // Those of weight 0 can be left out, those of another weight only be repeated.
+            let other = weights.iter().position(|&w| w != 0.0 && w != 1.0);
+            let u = other.or_else(|| weights.iter().position(|&w| w != 1.0)).unwrap_or(0);
             return Err(Error::invalid(format!(
-                "{method} takes no weights of members, member {u} has weight {w}; repeat members \
-                 or leave them out instead"
+                "{method} takes no weights of members, member {u} has weight {}; repeat members \
+                 or leave them out instead: Ensemble::select() (in the program --columns)",
+                weights[u]
             )));
         }
         Ok(())
+    }
+
+    /// Refuses rows that stand for several objects, where that would be lost.
+    ///
+    /// ```
+    /// use consilience::Ensemble;
+    /// use consilience::ndarray::array;
+    ///
+    /// let rows = Ensemble::from_array(array![[0, 0], [0, 1]].view())?.with_counts(vec![1, 30])?;
+    /// let error = rows.check_uncounted("a crowd", "repeat rows instead").unwrap_err();
+    /// assert!(error.message().starts_with("a crowd takes no counts of rows, row 1 counts 30"));
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) naming who refuses, the
+    /// first such row and what to do.
+    pub fn check_uncounted(&self, method: &str, instead: &str) -> Result<()> {
+        let counted = self.counts().and_then(|counts| counts.iter().position(|&c| c != 1));
+        counted.map_or(Ok(()), |row| {
+            Err(Error::invalid(format!(
+                "{method} takes no counts of rows, row {row} counts {}; {instead}",
+                self.counts().map_or(1, |counts| counts[row])
+            )))
+        })
     }
 
     /// The same without the members of weight 0.
@@ -319,5 +374,29 @@ mod tests {
         let e = weighted.check_accepted("mm", Accepts::MEMBERSHIPS).unwrap_err();
         assert!(e.message().contains("mm") && e.message().contains("weight 2"), "{e}");
         assert!(weighted.check_accepted("eac", Accepts::ALL).is_ok());
+    }
+
+    #[test]
+    fn members_of_weight_0_are_left_out_for_every_method() {
+        let weighted = |w: &[f64]| mixed().with_weights(w).unwrap();
+        let first = weighted(&[1.0, 0.0]);
+        // The other one gives memberships, which nobody hears.
+        let heard = first.accepted_by("mm", Accepts::LABELS).unwrap();
+        assert_eq!(*heard, mixed().select(&[0]).unwrap());
+        let second = weighted(&[0.0, 1.0]);
+        let e = second.accepted_by("mm", Accepts::LABELS).unwrap_err();
+        assert!(e.message().contains("member 1 gives memberships"), "{e}");
+        let heard = second.accepted_by("mcla", Accepts::MEMBERSHIPS).unwrap();
+        assert_eq!(*heard, mixed().select(&[1]).unwrap());
+        // Whoever takes weights gets them.
+        assert_eq!(*second.accepted_by("eac", Accepts::ALL).unwrap(), second);
+        assert_eq!(*first.accepted_by("hgpa", Accepts::WEIGHTS).unwrap(), first);
+        let e = weighted(&[0.0, 2.0]).accepted_by("mcla", Accepts::MEMBERSHIPS).unwrap_err();
+        assert!(e.message().contains("member 1 has weight 2"), "{e}");
+        // A state of all members has no place for one that is left out.
+        let e = first.check_accepted("the updater", Accepts::LABELS).unwrap_err();
+        assert!(e.message().contains("member 1 has weight 0"), "{e}");
+        let plain = mixed().hardened();
+        assert_eq!(*plain.accepted_by("mm", Accepts::LABELS).unwrap(), plain);
     }
 }

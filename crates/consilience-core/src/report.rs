@@ -94,7 +94,8 @@ impl Report {
     pub fn expect_clusters(&mut self, asked: usize, found: usize, why: &str) {
         if found < asked {
             self.clusters_missing = Some(asked - found);
-            self.notes.push(format!("{found} clusters instead of the {asked} asked for: {why}"));
+            let clusters = if found == 1 { "cluster" } else { "clusters" };
+            self.notes.push(format!("{found} {clusters} instead of the {asked} asked for: {why}"));
         }
     }
 

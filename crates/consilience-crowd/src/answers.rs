@@ -280,9 +280,10 @@ impl Answers {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) where members
-    /// give memberships or have weights.
+    /// give memberships or have weights, or rows stand for several objects.
     pub fn from_ensemble(ensemble: &Ensemble) -> Result<Self> {
         ensemble.check_accepted("a crowd of answers", Accepts::LABELS)?;
+        ensemble.check_uncounted("a crowd of answers", "repeat rows instead")?;
         let tasks = ensemble.members().iter().enumerate().map(|(u, member)| {
             let labelled = member.iter().enumerate().filter_map(|(i, l)| l.map(|l| (l, i as u32)));
             (u as u32, grouped(labelled.collect()))
@@ -471,7 +472,10 @@ impl Answers {
 }
 
 fn check_size(objects: usize, rows: usize) -> Result<()> {
-    ensure!(objects > 0 && rows > 0, empty("{rows} answers about {objects} objects"));
+    ensure!(
+        objects > 0 && rows > 0,
+        empty("{rows} answers about {objects} objects; expected 1 of each at least")
+    );
     check_most(objects, rows)
 }
 
@@ -497,7 +501,7 @@ fn check_pairs(rows: &[KeywordAnswer], budget: MemoryBudget) -> Result<()> {
 }
 
 fn check_item(item: usize, objects: usize, row: usize) -> Result<()> {
-    ensure!(item < objects, out_of_range("row {row}: item {item} of {objects}"));
+    ensure!(item < objects, out_of_range("row {row}: object {item} of {objects}"));
     Ok(())
 }
 
@@ -565,7 +569,7 @@ mod tests {
             (e.kind(), e.message().to_string())
         };
         let (k, m) = kind(&[row(0, 0, 0, 0), row(0, 0, 3, 0)]);
-        assert!(k == ErrorKind::OutOfRange && m.contains("row 1") && m.contains("item 3"), "{m}");
+        assert!(k == ErrorKind::OutOfRange && m.contains("row 1") && m.contains("object 3"), "{m}");
         let (k, m) = kind(&[row(4, 8, 1, 0), row(4, 8, 1, 2)]);
         assert!(
             k == ErrorKind::Contradiction && m.contains("worker 4") && m.contains("groups 0 and 2"),
@@ -627,7 +631,12 @@ mod tests {
             Partition::from_labels(&[0, 0, 1, -1]).unwrap(),
             Partition::from_labels(&[-1, -1, 3, -1]).unwrap(),
         ];
-        let answers = Answers::from_ensemble(&Ensemble::new(members).unwrap()).unwrap();
+        let ensemble = Ensemble::new(members).unwrap();
+        let answers = Answers::from_ensemble(&ensemble).unwrap();
         assert_eq!((answers.n_workers(), answers.n_tasks(), answers.n_pair_answers()), (2, 1, 3));
+        let counted = ensemble.with_counts(vec![1, 1, 9, 1]).unwrap();
+        let refused = Answers::from_ensemble(&counted).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::InvalidParameter);
+        assert!(refused.message().contains("row 2 counts 9"), "{refused}");
     }
 }

@@ -71,9 +71,11 @@ pub struct CrowdResult {
 }
 
 impl CrowdResult {
-    /// Workers who seem to answer at random; see [`WorkerRates::is_spammer`].
+    /// Workers who seem to answer at random, as [`WorkerRates::is_spammer`] says, and whom no
+    /// [`alternative`](Self::alternative) explains.
     pub fn spammers(&self) -> impl Iterator<Item = &WorkerRates> {
-        self.workers.iter().filter(|w| w.is_spammer())
+        let explained = self.alternative.as_ref().map_or(&[][..], |other| &other.workers);
+        self.workers.iter().filter(|w| w.is_spammer() && !explained.contains(&w.worker))
     }
 
     /// The objects most in doubt, at most `count`: show them to the crowd next.

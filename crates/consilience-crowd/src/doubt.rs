@@ -5,7 +5,8 @@ use ndarray::Array2;
 use crate::answers::Answers;
 use crate::worker_rates::WorkerRates;
 
-/// A label that the answers do not favour is favoured by so much: it stays the likeliest.
+/// What a label has at least, times the likeliest of the others: it stays the likeliest, even
+/// where the answers favour another or none.
 const KEPT: f64 = 1.0 + 1e-6;
 
 /// Probabilities of clusters for each answered object, all others being where their labels say:
@@ -50,9 +51,9 @@ pub(crate) fn memberships(
     for (mut row, &label) in q.rows_mut().into_iter().zip(labels) {
         let most = row.fold(f64::NEG_INFINITY, |m, &x| m.max(x));
         row.mapv_inplace(|x| (x - most).exp());
-        if row[label as usize] < 1.0 {
-            row[label as usize] = KEPT;
-        }
+        let others = row.indexed_iter().filter(|&(c, _)| c != label as usize);
+        let likeliest = others.fold(0.0, |most: f64, (_, &x)| most.max(x));
+        row[label as usize] = row[label as usize].max(KEPT * likeliest);
         let sum = row.sum();
         row /= sum;
     }
@@ -99,6 +100,20 @@ mod tests {
         CrowdMethod::Pairs,
     ];
 
+    #[test]
+    fn labels_are_kept_where_nothing_favours_them() {
+        let pairs = |n: usize| (0..n).flat_map(move |j| (0..j).map(move |i| (i, j)));
+        let rows: Vec<PairAnswer> = pairs(30)
+            .flat_map(|(i, j)| (0..3).map(move |worker| PairAnswer { worker, i, j, same: false }))
+            .collect();
+        let answers = Answers::from_pairs(30, &rows).unwrap();
+        // A completion of such answers is 0 throughout, and knows no clusters.
+        for method in METHODS.into_iter().filter(|&method| method != CrowdMethod::Rmc) {
+            let found = CrowdClustering::new(30).method(method).fit(&answers, &()).unwrap().output;
+            assert_eq!(found.partition.n_clusters(), 30, "{method:?}");
+        }
+    }
+
     /// The definition, pair by pair.
     #[test]
     fn equals_the_definition() {
@@ -127,8 +142,10 @@ mod tests {
             let best = (0..3).all(|c| field[[i, c]] <= field[[i, labels[i] as usize]]);
             for c in 0..3 {
                 let expected = field[[i, c]].exp() / sum;
-                assert!(!best || (q[[i, c]] - expected).abs() < 1e-9, "{i} {c}");
-                assert!(q[[i, c]] <= q[[i, labels[i] as usize]], "{i} {c}");
+                // Ties go to the label by a millionth.
+                assert!(!best || (q[[i, c]] - expected).abs() < 1e-6, "{i} {c}");
+                let own = c == labels[i] as usize;
+                assert!(own || q[[i, c]] < q[[i, labels[i] as usize]], "{i} {c}");
             }
         }
     }

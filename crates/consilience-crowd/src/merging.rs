@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::ops::Bound;
 
 use consilience_core::{Observer, Result};
 
@@ -21,9 +22,9 @@ pub(crate) struct Agglomerated {
 /// Merges the two clusters of highest summed log-odds until k are left. A pair that nobody answered
 /// is together with the odds `1 : k - 1` of two objects drawn from k clusters of like size.
 ///
-/// Clusters between which nobody answered are candidates as well, by the two smallest; ties go to
-/// the lower numbers. O(m log m) for m answered pairs, but for hubs: a merge walks the shorter list
-/// of neighbours.
+/// Clusters between which nobody answered are candidates as well; ties go to answered pairs, then
+/// to the smaller clusters, then to the lower numbers. O(m log m) for m answered pairs, but for
+/// hubs: a merge walks the shorter list of neighbours.
 pub(crate) fn agglomerate(
     posterior: &Posterior,
     k: usize,
@@ -131,15 +132,36 @@ impl Merging {
             }
             self.offers.pop();
         };
-        let mut smallest = self.by_size.iter();
-        let (&(s, a), &(t, b)) = (smallest.next()?, smallest.next()?);
-        let unanswered = -self.unanswered * f64::from(s) * f64::from(t);
-        match answered {
-            Some(best) if best.0 >= unanswered || self.neighbours[a as usize].contains_key(&b) => {
-                Some(best)
-            }
-            _ => Some((unanswered, a.min(b), a.max(b))),
+        match (answered, self.unanswered()) {
+            (Some(best), Some(other)) if best.0 < other.0 => Some(other),
+            (Some(best), _) => Some(best),
+            (None, other) => other,
         }
+    }
+
+    /// The best merge of two clusters between which nobody answered: those of which the product of
+    /// the sizes is least.
+    fn unanswered(&self) -> Option<(f64, u32, u32)> {
+        let live = self.by_size.len();
+        let mut least: Option<(f64, u32, u32)> = None;
+        for &at in &self.by_size {
+            let (s, a) = (f64::from(at.0), at.1);
+            // All further pairs are of clusters at least as large.
+            if least.is_some_and(|(product, ..)| product <= s * s) {
+                break;
+            }
+            let others = &self.neighbours[a as usize];
+            if others.len() + 1 == live {
+                continue;
+            }
+            let mut larger = self.by_size.range((Bound::Excluded(at), Bound::Unbounded));
+            if let Some(&(t, b)) = larger.find(|(_, b)| !others.contains_key(b))
+                && least.is_none_or(|(product, ..)| s * f64::from(t) < product)
+            {
+                least = Some((s * f64::from(t), a.min(b), a.max(b)));
+            }
+        }
+        least.map(|(product, a, b)| (-self.unanswered * product, a, b))
     }
 
     fn merge(&mut self, a: u32, b: u32) {
@@ -263,6 +285,53 @@ mod tests {
                     "{seed} {k}"
                 );
             }
+        }
+    }
+
+    /// The highest summed log-odds of two clusters.
+    fn highest(posterior: &Posterior, labels: &[u32], unanswered: f64) -> f64 {
+        let k = labels.iter().max().map_or(0, |&c| c as usize + 1);
+        let mut size = vec![0.0; k];
+        labels.iter().for_each(|&c| size[c as usize] += 1.0);
+        let mut best = f64::NEG_INFINITY;
+        for b in 0..k {
+            for a in 0..b {
+                let mut sum = -unanswered * size[a] * size[b];
+                for &(i, j, odds) in &posterior.pairs {
+                    let pair = (labels[i as usize] as usize, labels[j as usize] as usize);
+                    if pair == (a, b) || pair == (b, a) {
+                        sum += odds + unanswered;
+                    }
+                }
+                best = best.max(sum);
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn every_merge_is_the_best_where_few_pairs_are_answered() {
+        for seed in 0..60 {
+            let mut stream = Seed(seed).stream();
+            let share = stream.uniform();
+            let mut pairs = Vec::new();
+            for j in 0..13u32 {
+                for i in 0..j {
+                    if stream.uniform() < share {
+                        pairs.push((i, j, stream.uniform() * 9.0 - 6.0));
+                    }
+                }
+            }
+            let posterior = posterior(13, pairs);
+            let unanswered = 0.3 * (seed % 5) as f64;
+            let mut clusters = Merging::new(&posterior, unanswered);
+            for _ in 1..13 {
+                let (score, a, b) = clusters.best().unwrap();
+                let highest = highest(&posterior, &clusters.labels(), unanswered);
+                assert!((score - highest).abs() < 1e-9, "{seed}: {score}, {highest}");
+                clusters.merge(a, b);
+            }
+            assert!(clusters.best().is_none());
         }
     }
 

@@ -48,6 +48,48 @@ fn every_method_finds_a_clear_structure() {
     }
 }
 
+/// Workers who never err about a ring of two halves, each object compared with the next three.
+fn ring(n: usize) -> Answers {
+    let pair = |worker, i, step| {
+        let j = (i + step) % n;
+        PairAnswer { worker, i, j, same: (i < n / 2) == (j < n / 2) }
+    };
+    let rows = (0..6).flat_map(|w| (0..n).flat_map(move |i| (1..4).map(move |s| (w, i, s))));
+    let rows: Vec<PairAnswer> = rows.map(|(w, i, s)| pair(w, i, s)).collect();
+    Answers::from_pairs(n, &rows).unwrap()
+}
+
+#[test]
+fn a_block_model_of_as_many_clusters_as_objects_finds_those_there_are() {
+    for n in [12, 20] {
+        let answers = ring(n);
+        for k in [2, 3, n / 2 + 1, n - 2, n - 1, n] {
+            let found = CrowdClustering::new(k).method(CrowdMethod::Block).fit(&answers, &());
+            let found = found.unwrap().output;
+            let halves = Partition::from_fn(n, |i| Some((2 * i / n) as u64)).unwrap();
+            assert_eq!(found.partition.to_signed(), halves.to_signed(), "{n} {k}");
+        }
+    }
+}
+
+/// A worker who puts everything into one group has evidence like others, and is named.
+#[test]
+fn who_always_says_the_same_has_finite_evidence() {
+    for seed in 0..12 {
+        let mut rows = crowd(4, 40, 7, (3, 12), 0.1, 0, seed);
+        rows.extend((0..40).map(|item| GroupAnswer { worker: 7, task: 99, item, group: 0 }));
+        let answers = Answers::from_groupings(40, &rows).unwrap();
+        for method in ALL {
+            let found = quick(4, method).fit(&answers, &()).unwrap().output;
+            let finite = |v: f64| v.is_finite();
+            let all = found.workers.iter();
+            assert!(all.clone().all(|w| finite(w.evidence) && finite(w.own_information)));
+            let named: Vec<usize> = found.spammers().map(|w| w.worker).collect();
+            assert!(named.contains(&7), "{seed} {method:?}: {named:?}");
+        }
+    }
+}
+
 /// Label j of the partition, column j of the memberships, entry j of the rates.
 #[test]
 fn column_j_is_label_j() {

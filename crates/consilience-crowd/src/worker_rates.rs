@@ -63,8 +63,8 @@ impl WorkerRates {
         self.same_together - self.same_apart
     }
 
-    /// Whether the worker seems to answer at random: evidence below -3 and no more own
-    /// information than chance gives.
+    /// Whether the worker seems to answer at random under this clustering: evidence below -3 and no
+    /// more own information than chance gives.
     pub fn is_spammer(&self) -> bool {
         self.evidence < -NAMED && self.own_information < CHANCE
     }
@@ -87,9 +87,9 @@ pub(crate) fn table(answers: &Answers, counts: &ExpectedCounts, pseudo: f64) -> 
             let weight = if pairs[w] > 0 { independent[w] as f64 / pairs[w] as f64 } else { 0.0 };
             let at =
                 |p: f64, r: f64| bernoulli(same, within, p) + bernoulli(same_apart, n_apart, r);
-            let share = |yes: f64, all: f64| if all > 0.0 { yes / all } else { 0.5 };
-            let blind = share(same + same_apart, within + n_apart);
-            let nothing = at(blind, blind);
+            // Sums of soft counts are rounded: none is negative.
+            let differ = [(within - same).max(0.0), (n_apart - same_apart).max(0.0)];
+            let nothing = highest(same + same_apart, differ[0] + differ[1]);
             WorkerRates {
                 worker: answers.workers()[w],
                 answers: pairs[w],
@@ -97,8 +97,15 @@ pub(crate) fn table(answers: &Answers, counts: &ExpectedCounts, pseudo: f64) -> 
                 same_apart: (same_apart + pseudo * apart) / (n_apart + pseudo),
                 evidence: weight * (at(together, apart) - nothing),
                 own_information: weight
-                    * (at(share(same, within), share(same_apart, n_apart)) - nothing).max(0.0),
+                    * (highest(same, differ[0]) + highest(same_apart, differ[1]) - nothing)
+                        .max(0.0),
             }
         })
         .collect()
+}
+
+/// The highest log-likelihood that any rate gives so many answers "same" and others.
+fn highest(same: f64, differ: f64) -> f64 {
+    let part = |count: f64| if count > 0.0 { count * (count / (same + differ)).ln() } else { 0.0 };
+    part(same) + part(differ)
 }

@@ -1,3 +1,5 @@
+use ndarray::ArrayView2;
+
 use consilience_core::{
     Clusters, Dendrogram, Fit, GraphPartitioner, Linkage, Observer, Partition, Report, Result,
     SimilarityGraph, ensure,
@@ -19,9 +21,13 @@ pub enum LeafWeights {
     Nodes,
 }
 
+/// Sums of shares go beyond 1 by so much.
+const ROUNDED: f64 = 1e-9;
+
 /// Cuts a similarity graph by agglomerative clustering of its nodes.
 ///
 /// The dissimilarity is 1 - similarity. Clusters that share no link join last, at dissimilarity 1.
+/// Similarities of two nodes that go beyond 1, as counts do, are divided by the largest of them.
 ///
 /// ```
 /// use consilience::{Linkage, SimilarityGraph};
@@ -63,7 +69,8 @@ impl Agglomeration {
         pub fn weights(mut self, weights: LeafWeights) { self.weights = weights }
     }
 
-    /// The whole tree over the nodes of the graph; heights are dissimilarities 1 - s.
+    /// The whole tree over the nodes of the graph; heights are dissimilarities 1 - s, or 1 - s / m
+    /// where the largest similarity m of two nodes is above 1.
     ///
     /// # Errors
     /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) for a graph without nodes,
@@ -79,14 +86,25 @@ impl Agglomeration {
             LeafWeights::Objects => grouping.weights(),
             LeafWeights::Nodes => vec![1.0; grouping.n_nodes()],
         };
+        let unit = unit(d.view());
         if matches!(self.linkage, Linkage::Ward | Linkage::Centroid | Linkage::Median) {
-            return linkage_of(d, |s| 1.0 - s, &weights, self.linkage, observer);
+            return linkage_of(d, |s| 1.0 - s / unit, &weights, self.linkage, observer);
         }
         // The other linkages are equivariant under shifts. Working on -s keeps similarities far
         // below the precision of 1 - s apart, which decide the last merges of long random walks.
         let tree = linkage_of(d, |s| -s, &weights, self.linkage, observer)?;
-        Ok(tree.map_heights(|h| 1.0 + h))
+        Ok(tree.map_heights(|h| 1.0 + h / unit))
     }
+}
+
+/// What similarities are divided by: 1, or the largest of two nodes where that is larger by more
+/// than rounding.
+fn unit(similarities: ArrayView2<'_, f64>) -> f64 {
+    let rows = similarities.rows().into_iter().enumerate();
+    let largest = rows.fold(1.0, |largest: f64, (i, row)| {
+        row.iter().take(i).fold(largest, |largest, &s| largest.max(s))
+    });
+    if largest > 1.0 + ROUNDED { largest } else { 1.0 }
 }
 
 impl GraphPartitioner for Agglomeration {
@@ -110,5 +128,53 @@ impl GraphPartitioner for Agglomeration {
             );
         }
         Ok(Fit::new(partition, report))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+
+    use super::*;
+    use consilience_core::Grouping;
+
+    const LINKAGES: [Linkage; 6] = [
+        Linkage::Single,
+        Linkage::Complete,
+        Linkage::Average,
+        Linkage::Ward,
+        Linkage::Centroid,
+        Linkage::Median,
+    ];
+
+    /// Two groups of three nodes, similarities times `scale`.
+    fn graph(scale: f64) -> SimilarityGraph {
+        let grouping = Grouping::new((0..6).collect::<Vec<_>>(), 6).unwrap();
+        let similarity = |(i, j): (usize, usize)| {
+            let near = if i / 3 == j / 3 { 0.9 } else { 0.1 };
+            scale * (near - 0.01 * ((i + j) % 4) as f64)
+        };
+        SimilarityGraph::new(grouping, Array2::from_shape_fn((6, 6), similarity)).unwrap()
+    }
+
+    #[test]
+    fn counts_are_similarities_too() {
+        for linkage in LINKAGES {
+            for clusters in [Clusters::Fixed(2), Clusters::Lifetime] {
+                for scale in [1.0, 1.2, 40.0, 1e9] {
+                    let found = Agglomeration::new(linkage, clusters).partition(graph(scale));
+                    let labels = found.unwrap().to_signed();
+                    assert_eq!(labels, [0, 0, 0, 1, 1, 1], "{linkage:?} {clusters:?} {scale}");
+                }
+            }
+            // Beyond 1 the scale is of no account.
+            let heights = |scale| -> Vec<f64> {
+                let tree = Agglomeration::new(linkage, 2).dendrogram(graph(scale), &());
+                tree.unwrap().merges().iter().map(|m| m.height).collect()
+            };
+            for (a, b) in heights(2.0).into_iter().zip(heights(64.0)) {
+                assert!((a - b).abs() < 1e-12 && a >= 0.0, "{linkage:?}: {a} {b}");
+            }
+        }
     }
 }

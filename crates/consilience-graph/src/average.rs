@@ -90,6 +90,8 @@ struct Nodes<'a, C> {
 ///
 /// With h_A(c) the objects of node A in cluster c, the mean similarity of two nodes is sum_c w_c
 /// h_A(c) h_B(c) / (|A| |B| total), so a node is known by its row of h, which adds up in a merge.
+/// Nodes that share nothing join at height 1, in the order of their first leaves.
+///
 /// The nearest neighbour comes from the lists of the clusters, shortest first, until no member that
 /// is left could make a node the nearest that is on none of the lists read; what is left over is
 /// computed in full, so no pruning shows in the tree.
@@ -127,8 +129,10 @@ fn tree<C: Count>(
     let mut on_chain = vec![false; n];
     let mut last_near: Vec<Option<u32>> = vec![None; n];
     let mut first_alive = 0;
-    while merges.len() + 1 < n {
-        if merges.len() % 256 == 0 {
+    // Nodes that share nothing with any other that is left.
+    let mut alone: Vec<usize> = Vec::new();
+    while merges.len() + alone.len() < n {
+        if (merges.len() + alone.len()) % 256 == 0 {
             observer.check()?;
             observer.progress("partition", merges.len(), n - 1);
         }
@@ -141,17 +145,17 @@ fn tree<C: Count>(
             continue;
         };
         let previous = chain.len().checked_sub(2).map(|p| chain[p]);
-        let (near, similarity) = nodes.nearest(top, previous, last_near[top as usize], first_alive);
+        let Some((near, similarity)) = nodes.nearest(top, previous, last_near[top as usize]) else {
+            unwind(&mut chain, &mut on_chain, top);
+            nodes.alive[top as usize] = false;
+            alone.push(top as usize);
+            continue;
+        };
         last_near[top as usize] = Some(near);
         // Sums of weights are rounded, so a nearest node could be one further down the chain; all
         // between are equally near up to that rounding.
         if on_chain[near as usize] {
-            while let Some(node) = chain.pop() {
-                on_chain[node as usize] = false;
-                if node == near {
-                    break;
-                }
-            }
+            unwind(&mut chain, &mut on_chain, near);
             let (keep, gone) = (top.min(near) as usize, top.max(near) as usize);
             height[keep] = (-similarity / total).max(height[keep]).max(height[gone]);
             merges.push((keep, gone, height[keep]));
@@ -161,8 +165,21 @@ fn tree<C: Count>(
             on_chain[near as usize] = true;
         }
     }
+    if let [first, others @ ..] = &alone[..] {
+        merges.extend(others.iter().map(|&other| (*first, other, 0.0)));
+    }
     observer.progress("partition", n - 1, n - 1);
     Ok(Dendrogram::from_merges(n, merges)?.map_heights(|h| 1.0 + h))
+}
+
+/// Takes the nodes from the end of a chain up to one of them.
+fn unwind(chain: &mut Vec<u32>, on_chain: &mut [bool], to: u32) {
+    while let Some(node) = chain.pop() {
+        on_chain[node as usize] = false;
+        if node == to {
+            break;
+        }
+    }
 }
 
 /// The clusters in an order that the order of the members leaves no trace in, so that sums over
@@ -221,14 +238,13 @@ impl<'a, C: Count> Nodes<'a, C> {
     }
 
     /// The node nearest to `top` and their summed weight per pair of objects. Of equals `previous`,
-    /// then the lowest.
+    /// then the lowest; `None` where it shares no cluster with any.
     fn nearest(
         &mut self,
         top: u32,
         previous: Option<u32>,
         hint: Option<u32>,
-        first_alive: usize,
-    ) -> (u32, f64) {
+    ) -> Option<(u32, f64)> {
         let asking = std::mem::take(&mut self.shares[top as usize]);
         let own = 1.0 / self.objects[top as usize];
         self.open(&asking, own);
@@ -263,12 +279,7 @@ impl<'a, C: Count> Nodes<'a, C> {
             (search.entries, search.most, search.later) = (0, 0.0, 0.0);
         }
         self.shares[top as usize] = asking;
-        best.unwrap_or_else(|| {
-            let other = (first_alive..)
-                .find(|&i| i != top as usize && self.alive[i])
-                .unwrap_or(top as usize);
-            (other as u32, 0.0)
-        })
+        best
     }
 
     /// Who asks: its shares, and what each member's clusters may add at most.
@@ -580,25 +591,25 @@ mod tests {
                     let (top, before, hint) = (drawn[0], drawn[1], drawn[2]);
                     let previous = (before != top).then_some(before);
                     let expected = nearest_of_all(&mut nodes, top, previous);
-                    let first = alive[0] as usize;
-                    let found = nodes.nearest(top, previous, Some(hint), first);
+                    let found = nodes.nearest(top, previous, Some(hint));
                     match expected {
-                        Some(expected) => assert_eq!(found, expected),
-                        None => assert_eq!(found.1, 0.0),
+                        Some(expected) => assert_eq!(found, Some(expected)),
+                        None => assert!(found.is_none_or(|(_, similarity)| similarity == 0.0)),
                     }
+                    let (near, reached) = found.unwrap_or((top, 0.0));
                     // As many lists as are read, for who asks without knowing anybody near.
                     let asking = nodes.shares[top as usize].clone();
                     let own = 1.0 / nodes.objects[top as usize];
                     nodes.open(&asking, own);
-                    let left = nodes.add_up(top, own, found.1).0;
+                    let left = nodes.add_up(top, own, reached).0;
                     (searched, pruned) = (searched + 1, pruned + usize::from(left > 0.01));
                     for x in std::mem::take(&mut nodes.touched) {
                         nodes.sums[x as usize].so_far = 0.0;
                     }
                     asking.iter().for_each(|s| nodes.mine[s.cluster as usize] = 0.0);
                     nodes.searches.fill(MemberSearch::default());
-                    if found.0 != top {
-                        let (a, b) = (top.min(found.0), top.max(found.0));
+                    if near != top {
+                        let (a, b) = (top.min(near), top.max(near));
                         nodes.merge(a as usize, b as usize);
                     }
                 }

@@ -95,7 +95,7 @@ impl Similarity for CoAssociation {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Option<Dendrogram>> {
-        EvidenceWeights::average_tree(nodes, report, observer, |incidence| {
+        EvidenceWeights::average_tree(nodes, self.budget, report, observer, |incidence| {
             Ok(EvidenceWeights::equal(incidence))
         })
     }

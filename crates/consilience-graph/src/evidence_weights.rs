@@ -145,7 +145,9 @@ impl EvidenceWeights {
 
     /// The tree of average linkage on the weighted co-association, without the matrix: what
     /// [`Similarity::average_tree`](consilience_core::Similarity::average_tree) asks for. `None`
-    /// where some label is missing. At least one weight must be positive.
+    /// where some label is missing, and where the matrix is faster and within the budget: among
+    /// many microclusters of which two share more than three clusters on average. At least one
+    /// weight must be positive.
     ///
     /// # Complexity
     /// O(n~ M) memory; each of some 3 n~ searches for a nearest neighbour reads the microclusters
@@ -156,6 +158,7 @@ impl EvidenceWeights {
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn average_tree(
         nodes: &Microclusters,
+        budget: MemoryBudget,
         report: &mut Report,
         observer: &dyn Observer,
         weights: impl FnOnce(&ClusterIncidence) -> Result<Self>,
@@ -164,11 +167,15 @@ impl EvidenceWeights {
             return Ok(None);
         }
         ensure!(nodes.n_nodes() > 0, empty("a dendrogram needs at least one leaf"));
-        let (incidence, weights) = report.stage("similarity", || {
-            let incidence = ClusterIncidence::of(nodes)?;
+        let incidence = report.stage("similarity", || ClusterIncidence::of(nodes))?;
+        if is_crowded(&incidence) && budget.check_square("similarities", nodes.n_nodes(), 8).is_ok()
+        {
+            return Ok(None);
+        }
+        let weights = report.stage("similarity", || {
             let weights = weights(&incidence)?;
             weights.check(&incidence)?;
-            Ok::<_, Error>((incidence, weights))
+            Ok::<_, Error>(weights)
         })?;
         // Only the ratio of the two counts.
         let (Self { clusters, members }, _) = weights.on_grid(&incidence);
@@ -176,6 +183,17 @@ impl EvidenceWeights {
         let tree = || average_linkage(&incidence, &clusters, total, observer);
         report.stage("partition", tree).map(Some)
     }
+}
+
+/// Whether a matrix of similarities is made faster than neighbours are found without one: where
+/// nodes are many and two of them share so many clusters that a search reads more entries than
+/// there are nodes.
+fn is_crowded(incidence: &ClusterIncidence) -> bool {
+    const MANY: usize = 1000;
+    const SHARED: f64 = 3.0;
+    let n = incidence.n_rows();
+    let entries = (0..incidence.n_clusters()).map(|c| (incidence.rows_of(c).len() as f64).powi(2));
+    n >= MANY && entries.sum::<f64>() > SHARED * (n as f64).powi(2)
 }
 
 /// What a weighted co-association is the ratio of, a row at a time.
@@ -380,8 +398,36 @@ mod tests {
         assert_eq!(graph.weights()[[1, 2]], 5e-17 / 2.0);
         let mut report = Report::default();
         let of = |_: &ClusterIncidence| Ok(weights);
-        let tree = EvidenceWeights::average_tree(&nodes, &mut report, &(), of).unwrap().unwrap();
-        assert_eq!(tree.merges()[0].nodes, [1, 2]);
+        let tree = EvidenceWeights::average_tree(&nodes, budget, &mut report, &(), of).unwrap();
+        assert_eq!(tree.unwrap().merges()[0].nodes, [1, 2]);
+    }
+
+    /// The matrix is made where two nodes share many clusters, and there is memory for it.
+    #[test]
+    fn crowded_ensembles_have_a_matrix() {
+        let found = |members: u64, budget| {
+            let member = |u: u64| {
+                let label = |i: usize| Some((i as u64).wrapping_mul(2 * u + 1) / 7 % 4);
+                consilience_core::Partition::from_fn(1500, label).unwrap()
+            };
+            let columns =
+                std::iter::once(consilience_core::Partition::from_fn(1500, |i| Some(i as u64)));
+            let columns = columns.map(Result::unwrap).chain((0..members).map(member));
+            let ensemble = consilience_core::Ensemble::new(columns.collect()).unwrap();
+            let nodes = Microclusters::of(&ensemble).unwrap();
+            let of = |incidence: &ClusterIncidence| {
+                Ok(EvidenceWeights::new(
+                    vec![1.0; incidence.n_clusters()],
+                    vec![1.0; incidence.n_members()],
+                ))
+            };
+            let mut report = Report::default();
+            EvidenceWeights::average_tree(&nodes, budget, &mut report, &(), of).unwrap()
+        };
+        assert!(found(4, MemoryBudget::default()).is_some());
+        assert!(found(20, MemoryBudget::default()).is_none());
+        let tree = found(20, MemoryBudget::bytes(1 << 20)).unwrap();
+        assert_eq!(tree.n_leaves(), 1500);
     }
 
     /// Members' weights far apart beside missing labels: a share is one of what labels both.

@@ -16,6 +16,8 @@ pub(crate) fn found(start: &[u8]) -> Option<Compression> {
     match start {
         _ if start.starts_with(GZIP) => Some(Compression::Gzip),
         _ if start.starts_with(ZSTD) => Some(Compression::Zstd),
+        // A frame to be skipped, which parallel compressors write in front.
+        [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Compression::Zstd),
         _ => None,
     }
 }

@@ -47,6 +47,7 @@ pub(crate) fn labels(
         }
         ids.push(cells, allowance)
     })?;
+    rows.note_blank_end(notes);
     if labels.rows() == 0 {
         return Err(no_rows());
     }
@@ -176,6 +177,7 @@ pub(crate) fn features(
     }
     let mut table = Numbers::new(&roles, &rows.names, allowance)?;
     rows.each(observer, |cells| table.push(cells, allowance))?;
+    rows.note_blank_end(notes);
     if table.rows == 0 {
         return Err(no_rows());
     }
@@ -414,6 +416,18 @@ impl<R: Read> Rows<R> {
             self.line = self.records.next(&mut self.record)?;
         }
         Ok(())
+    }
+
+    /// Says where blank lines at the end were left out, once all rows are handed out. A single one
+    /// is what many editors leave.
+    fn note_blank_end(&self, notes: &mut Vec<String>) {
+        let lines = self.records.left_out();
+        if lines > 1 {
+            notes.push(format!(
+                "{lines} blank lines at the end are no objects; for an object without a value \
+                 write NaN or \"\" there"
+            ));
+        }
     }
 }
 

@@ -272,7 +272,8 @@ pub fn write_labels(path: impl AsRef<Path>, labels: &Partition) -> Result<()> {
 /// # Errors
 /// As [`write_labels`];
 /// [`ErrorKind::InvalidParameter`] for memberships
-/// in another format, and for members with weights.
+/// in another format, for members with weights and for rows that stand for several objects: their
+/// counts are a table of their own, which [`Input::counts`] reads.
 pub fn write_ensemble(path: impl AsRef<Path>, ensemble: &Ensemble) -> Result<()> {
     written(path, |file| file.write_labels(Labelled::All(ensemble), &()))
 }

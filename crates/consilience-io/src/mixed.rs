@@ -2,7 +2,7 @@
 
 use std::io::{BufWriter, Write};
 
-use consilience_core::{Ensemble, Features, Member, Observer, Result, SparseMemberships};
+use consilience_core::{Ensemble, Error, ErrorKind, Member, Observer, Result, SparseMemberships};
 use ndarray::Array2;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -42,7 +42,7 @@ pub(crate) fn read(
     let member = |name: &String| {
         let one = || match floats(name) {
             Ok(table) if table.ncols() > 1 => {
-                Features::from(table.view()).check()?;
+                check_finite(&table)?;
                 let soft = SparseMemberships::from_array(table.view())?;
                 let numbers = ColumnValues::numbered(soft.n_clusters());
                 Ok((Member::Soft(soft), numbers))
@@ -54,6 +54,20 @@ pub(crate) fn read(
     let members = names.iter().map(member).collect::<Result<Vec<_>>>()?;
     let (members, values): (Vec<Member>, Vec<ColumnValues>) = members.into_iter().unzip();
     LabelTable::new(Ensemble::mixed(members)?, names, values, None)
+}
+
+/// Refuses what is no number: NaN may be meant for an object that a member does not know.
+fn check_finite(table: &Array2<f64>) -> Result<()> {
+    let bad = table.indexed_iter().find(|(_, value)| !value.is_finite());
+    bad.map_or(Ok(()), |((row, column), value)| {
+        Err(Error::new(
+            ErrorKind::NonFinite,
+            format!(
+                "memberships: {value} at row {row}, column {column}; every entry must be finite, \
+                 and an object that the member does not know has a row of zeros"
+            ),
+        ))
+    })
 }
 
 /// Writes an array for each member, and the ids of the objects as another.

@@ -397,6 +397,11 @@ fn labels_to(
             false => ("a file other than .npz", Accepts::LABELS),
         };
         ensemble.check_accepted(file, accepts)?;
+        ensemble.check_uncounted(
+            "a file of members",
+            "write them to a file of their own, which Input::counts reads, and the ensemble \
+             with counts of 1 here",
+        )?;
         #[cfg(feature = "npy")]
         if ensemble.is_soft() {
             if location.array.is_some() {

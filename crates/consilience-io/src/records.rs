@@ -15,19 +15,28 @@ const SEPARATORS: [(u8, &str); 3] = [(b',', "commas"), (b';', "semicolons"), (b'
 /// What separates the columns of a first row: a comma where there is any, a semicolon or a tab
 /// where there is none; `None` for a single column. Where `tabs` are expected a tab comes first.
 pub(crate) fn separator(first: &[u8], tabs: bool) -> Option<(u8, &'static str)> {
+    let expected = SEPARATORS.into_iter().find(|&(byte, _)| tabs && byte == b'\t');
+    expected.into_iter().chain(SEPARATORS).find(|&(byte, _)| holds(first, byte))
+}
+
+/// Whether a row has a separator outside of quotes.
+fn holds(row: &[u8], separator: u8) -> bool {
+    let mut quotes = Quotes::new(separator);
     // A tab around the only cell of a row separates nothing.
-    let first = first.trim_ascii();
-    let holds = |separator: u8| {
-        let mut quotes = Quotes::new(separator);
-        first.iter().any(|&byte| {
-            byte == separator && !quotes.inside || {
-                quotes.take(byte);
-                false
-            }
-        })
-    };
-    let expected = SEPARATORS.into_iter().find(|&(byte, _)| tabs && byte == b'\t' && holds(byte));
-    expected.or_else(|| SEPARATORS.into_iter().find(|&(byte, _)| holds(byte)))
+    row.trim_ascii().iter().any(|&byte| {
+        byte == separator && !quotes.inside || {
+            quotes.take(byte);
+            false
+        }
+    })
+}
+
+/// The separator that a line in front of the table tells, `sep=;`, as spreadsheets understand it.
+fn told(line: &[u8]) -> Option<(u8, &'static str)> {
+    let (word, told) = line.split_at_checked(4)?;
+    let (&told, end) = told.split_first()?;
+    let alone = word.eq_ignore_ascii_case(b"sep=") && end.trim_ascii().is_empty();
+    SEPARATORS.into_iter().find(|&(byte, _)| alone && byte == told)
 }
 
 /// The note about a separator other than the comma.
@@ -61,6 +70,8 @@ struct SingleColumn<R: Read> {
     line: u64,
     /// Blank lines in front of the pending record that are still to be handed out.
     blanks: u64,
+    /// Blank lines at the end, once it is reached.
+    left_out: u64,
 }
 
 /// Text from its first record on.
@@ -83,6 +94,7 @@ impl<R: Read> Start<R> {
         let mut rest = BufReader::with_capacity(1 << 18, text);
         let mut first = Vec::new();
         let mut line = 0;
+        let mut told_separator = None;
         while first.trim_ascii().is_empty() {
             first.clear();
             line += 1;
@@ -90,13 +102,20 @@ impl<R: Read> Start<R> {
             if rest.read_until(b'\n', &mut first).map_err(system)? == 0 {
                 break;
             }
+            if told_separator.is_none() {
+                told_separator = told(&first);
+                if told_separator.is_some() {
+                    first.clear();
+                }
+            }
         }
         let skipped = line - 1;
         // A name in quotes may go on in the next line; where a cell begins does not matter to that.
         let begins = line;
         let (lines, closed) = rest_of_record(&mut rest, &mut first)?;
         line += lines;
-        let separator = separator(&first, tabs);
+        let told = told_separator.filter(|&(byte, _)| holds(&first, byte));
+        let separator = told.or_else(|| separator(&first, tabs));
         // Several columns are read by the csv crate, whose quotes are followed again.
         if !closed && separator.is_none() {
             return Err(malformed(never_closed(begins)));
@@ -177,8 +196,17 @@ impl<R: Read> Records<R> {
             return Ok(Records { form: Form::Csv(Box::new(csv), skipped, progress), separator });
         }
         let pending = (!start.first.is_empty()).then_some(start.first);
-        let lines = SingleColumn { reader: start.rest, pending, line: start.line, blanks: 0 };
+        let (reader, line) = (start.rest, start.line);
+        let lines = SingleColumn { reader, pending, line, blanks: 0, left_out: 0 };
         Ok(Records { form: Form::Lines(lines), separator })
+    }
+
+    /// How many blank lines at the end of a table of one column were no records, once all are read.
+    pub(crate) fn left_out(&self) -> u64 {
+        match &self.form {
+            Form::Lines(lines) => lines.left_out,
+            Form::Csv(..) => 0,
+        }
     }
 
     /// The line of the next record, `None` at the end.
@@ -211,6 +239,7 @@ impl<R: Read> SingleColumn<R> {
                 text.clear();
                 self.line += 1;
                 if self.reader.read_until(b'\n', &mut text).map_err(system)? == 0 {
+                    self.left_out = passed;
                     return Ok(None);
                 }
                 if !text.trim_ascii().is_empty() {
@@ -418,5 +447,10 @@ mod tests {
         assert_eq!(tabs("a, x\tb; y\n"), Some("tabs"));
         assert_eq!(tabs("a;b,c\n"), Some("commas"));
         assert_eq!(tabs("\"a\tb\"\n"), None);
+        // A spreadsheet's line in front tells it, and is no row.
+        assert_eq!(records("sep=;\r\na,x;b\n1;2\n"), [["a,x", "b"], ["1", "2"]]);
+        assert_eq!(records("SEP=,\na;x,b\n"), [["a;x", "b"]]);
+        assert_eq!(records("sep=,\na\n1\n"), [["a"], ["1"]]);
+        assert_eq!(records("sep=,x\n1,2\n"), [["sep=", "x"], ["1", "2"]]);
     }
 }

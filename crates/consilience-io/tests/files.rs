@@ -48,6 +48,19 @@ fn what_is_written_is_read() {
     }
 }
 
+#[test]
+fn counts_of_rows_are_not_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let member = Partition::from_labels(&[0, 0, 1]).unwrap();
+    let counted = Ensemble::new(vec![member]).unwrap().with_counts(vec![1, 1, 20]).unwrap();
+    for ending in ENDINGS {
+        let path = folder.path().join(format!("pool.{ending}"));
+        let refused = write_ensemble(&path, &counted).unwrap_err();
+        assert!(refused.message().contains("row 2 counts 20"), "{refused}");
+        assert!(refused.message().contains("Input::counts") && !path.exists(), "{refused}");
+    }
+}
+
 /// Text that ends early may be a whole table of fewer rows; everything else is refused.
 #[test]
 fn files_that_end_early_are_refused() {

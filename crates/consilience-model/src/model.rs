@@ -122,7 +122,8 @@ impl ConsensusModel {
         (!self.names.is_empty()).then_some(&self.names[..])
     }
 
-    /// How far to trust the clustering.
+    /// How far to trust the clustering. Members that give memberships count by their most probable
+    /// clusters, members with weights as often as these say.
     ///
     /// # Errors
     /// Those of [`Diagnostics::of`].

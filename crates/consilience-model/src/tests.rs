@@ -1,6 +1,8 @@
 use consilience_core::{Clusters, Ensemble, ErrorKind, Partition, Seed};
-use consilience_generate::{Agglomerative, Generator, KMeans, Linkage, Scale, Spectral};
-use consilience_trust::Recommended;
+use consilience_generate::{
+    Agglomerative, GaussianMixture, Generator, KMeans, Linkage, Scale, Spectral,
+};
+use consilience_trust::{Diagnostics, Recommended};
 use ndarray::{Array2, Axis, array};
 
 use crate::votes::Votes;
@@ -106,6 +108,18 @@ fn votes_sum_to_one_and_their_largest_is_the_label() {
     }
     // But for objects in exactly the clusters of one that was seen.
     assert!(largest > 180, "{largest}");
+}
+
+/// What mixtures say is diagnosed by the most probable clusters.
+#[test]
+fn members_that_give_memberships_are_diagnosed() {
+    let x = clouds(200, 3, 11);
+    let generator = Generator::new(GaussianMixture::new()).members(6);
+    let model = ConsensusClustering::new(3).generator(generator).cluster(&x).unwrap();
+    let (members, found) = (model.ensemble(), model.partition());
+    assert!(members.is_soft());
+    let hard = Diagnostics::of(&members.hardened(), found).unwrap();
+    assert_eq!(model.diagnostics().unwrap(), hard);
 }
 
 #[test]

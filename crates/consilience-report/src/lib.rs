@@ -38,6 +38,8 @@ mod findings;
 mod page;
 pub mod pictures;
 mod report;
+#[cfg(test)]
+mod tests;
 
 pub use findings::{
     AnswerFindings, CandidateFindings, ClassFindings, ClusterFindings, CoAssociationFindings,

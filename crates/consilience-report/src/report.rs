@@ -139,7 +139,8 @@ impl<'a> ClusteringReport<'a> {
 
         /// The numbers of clusters that are tried, of which one is chosen unless
         /// [`clusters`](Self::clusters) gives it. Default 2 to the square root of the number of
-        /// microclusters, and to 30 at most.
+        /// microclusters, and to 30 at most; a range from above 2 begins at no more than there are
+        /// distinct objects.
         pub fn cluster_range(mut self, range: RangeInclusive<usize>) { self.range = Some(range) }
 
         /// The methods: the first gives the answer, the others are compared with it. Default
@@ -194,7 +195,10 @@ impl<'a> ClusteringReport<'a> {
 
     /// Runs the consensus and everything that judges it.
     ///
-    /// The numbers are the same at any number of threads, and hold no time.
+    /// The numbers are the same at any number of threads, and hold no time. Members that give
+    /// memberships are compared by their most probable clusters, as
+    /// [`Diagnostics`](consilience_trust::Diagnostics) says; methods and co-association take what
+    /// they give.
     ///
     /// # Complexity
     /// That of the first method, then O(n M min(M, 32)) for its diagnostics, and what samples of
@@ -207,7 +211,7 @@ impl<'a> ClusteringReport<'a> {
     /// truth or names are of another number of objects, columns, classes or members,
     /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for features,
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for an empty
-    /// range of numbers of clusters,
+    /// range of numbers of clusters, or one that begins above 2 and the number of distinct objects,
     /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget,
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled). A method other than the
     /// first that fails is left out, and the page says why.

@@ -254,7 +254,7 @@ impl WeightUpdater {
     /// Ten k-means++ starts on at most 200,000 rows drawn evenly; the other rows go to the nearest
     /// centre, and the report says so ([`WeightUpdater::partition_by_kmeans_on`] takes another
     /// number). Fewer than r clusters come out where fewer rows differ, and the report says so. The
-    /// rows are never stored.
+    /// rows are never stored. A row that stands for several objects weighs as much as they do.
     ///
     /// # Errors
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
@@ -356,6 +356,10 @@ impl RowSource for Rows<'_> {
 
     fn n_columns(&self) -> usize {
         self.members.n_clusters()
+    }
+
+    fn counts(&self) -> Option<&[u64]> {
+        self.members.ensemble.counts()
     }
 
     fn write(&self, rows: Range<usize>, out: &mut [f32]) {

@@ -1,15 +1,16 @@
-use consilience_core::{
-    Accepts, Ensemble, Error, ErrorKind, Microclusters, Observer, Result, Seed, ensure,
-};
+use consilience_core::{Ensemble, Error, ErrorKind, Microclusters, Observer, Result, Seed, ensure};
 use consilience_graph::CountRow;
 use rayon::prelude::*;
 
+use crate::members::repeated;
 use crate::sample::sampled;
 
 /// Microclusters per parallel chunk.
 const CHUNK: usize = 64;
 /// The table of counts (c, N) has this many rows and columns at most.
 pub(crate) const MAX_MEMBERS: usize = 2047;
+/// So many values of the co-association are told apart where members have weights.
+const CELLS: usize = 1 << 18;
 
 /// The consensus CDF: how the co-association is distributed over the pairs of objects.
 ///
@@ -18,6 +19,10 @@ pub(crate) const MAX_MEMBERS: usize = 2047;
 /// member labels both are left out.
 ///
 /// `CDF(x) = share of the pairs i < j with c_ij / N_ij <= x`.
+///
+/// Members that give memberships count by their most probable clusters, each member as often as its
+/// weight says. Weights that are whole multiples of the least of them, or of 1, give the very curve
+/// of the members repeated; of others, values that differ by less than 4e-6 may be one step.
 ///
 /// ```
 /// use consilience::{Ensemble, Partition};
@@ -76,11 +81,13 @@ impl ConsensusCdf {
     /// # Complexity
     /// O(n M) for the microclusters, then O(n~^2 M) byte operations in parallel; for very many
     /// microclusters [`ConsensusCdf::of_sample`] takes a sample of the objects. No memory of order
-    /// n^2: pairs are only counted, in 16 (M + 1)^2 bytes per thread.
+    /// n^2: pairs are only counted, in 16 (M + 1)^2 bytes per thread. Members count for M as often
+    /// as their weights say where these are whole; with other weights it takes several times as
+    /// long, and 6 MiB per thread.
     ///
     /// # Errors
     /// [`ErrorKind::Empty`] where no two objects are labelled by a member, [`ErrorKind::TooLarge`]
-    /// from 2,048 members on.
+    /// from 2,048 members on, those of weight 0 aside.
     pub fn of(ensemble: &Ensemble) -> Result<Self> {
         Self::of_observed(ensemble, &())
     }
@@ -90,7 +97,7 @@ impl ConsensusCdf {
     /// # Errors
     /// As [`ConsensusCdf::of`]; [`ErrorKind::Cancelled`].
     pub fn of_observed(ensemble: &Ensemble, observer: &dyn Observer) -> Result<Self> {
-        ensemble.check_accepted("the consensus CDF", Accepts::LABELS)?;
+        let ensemble = repeated(ensemble, MAX_MEMBERS)?;
         let m = ensemble.n_members();
         if m > MAX_MEMBERS {
             return Err(Error::new(
@@ -98,8 +105,12 @@ impl ConsensusCdf {
                 format!("a consensus CDF of {m} members; at most {MAX_MEMBERS} are supported"),
             ));
         }
-        let nodes = Microclusters::observed(ensemble, observer)?;
-        Self::from_counts(&pair_table(&nodes, observer)?, m + 1)
+        let nodes = Microclusters::observed(&ensemble, observer)?;
+        if nodes.is_plain() {
+            Self::from_counts(&pair_table(&nodes, observer)?, m + 1)
+        } else {
+            Self::from_pairs(weighted_pairs(&nodes, observer)?)
+        }
     }
 
     /// The CDF over the pairs of that many objects, drawn at random, where there are more
@@ -133,8 +144,7 @@ impl ConsensusCdf {
         observer: &dyn Observer,
     ) -> Result<Self> {
         ensure!(objects >= 2, invalid("a sample of {objects} objects; expected at least 2"));
-        ensemble.check_accepted("the consensus CDF", Accepts::LABELS)?;
-        let nodes = Microclusters::observed(ensemble, observer)?;
+        let nodes = Microclusters::observed(&ensemble.hardened(), observer)?;
         Self::of_observed(&sampled(&nodes, objects, &mut seed.stream())?.1, observer)
     }
 
@@ -145,9 +155,14 @@ impl ConsensusCdf {
             .map(|(both, c)| (c as f64 / both as f64, pairs[both * width + c]))
             .filter(|s| s.1 > 0)
             .collect();
+        steps.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Self::from_pairs(steps)
+    }
+
+    /// The curve of numbers of pairs, more than 0, by their co-association, ascending.
+    fn from_pairs(steps: Vec<(f64, u128)>) -> Result<Self> {
         let all: u128 = steps.iter().map(|s| s.1).sum();
         ensure!(all > 0, empty("no two objects are labelled by any member"));
-        steps.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut cdf = ConsensusCdf { values: Vec::new(), cumulative: Vec::new() };
         let mut seen = 0;
         for (value, pairs) in steps {
@@ -212,39 +227,112 @@ impl ConsensusCdf {
     }
 }
 
+/// Adds up over the rows of so many microclusters, a table for each thread. Row i has i pairs: each
+/// thread takes every so-manieth chunk.
+fn by_thread<T: Send>(
+    n: usize,
+    observer: &dyn Observer,
+    table: impl Fn() -> T + Sync,
+    add: impl Fn(&mut T, usize) + Sync,
+) -> Result<Vec<T>> {
+    let threads = rayon::current_num_threads().min(n.div_ceil(CHUNK)).max(1);
+    let part = |thread: usize| {
+        let mut own = table();
+        for first in (thread * CHUNK..n).step_by(threads * CHUNK) {
+            observer.check()?;
+            (first..n.min(first + CHUNK)).for_each(|i| add(&mut own, i));
+        }
+        Ok::<T, Error>(own)
+    };
+    (0..threads).into_par_iter().with_max_len(1).map(part).collect()
+}
+
 /// Numbers of pairs of objects by (N, c): whole numbers, so that the sums are exact in any order,
 /// and one table for each thread is enough.
 fn pair_table(nodes: &Microclusters, observer: &dyn Observer) -> Result<Vec<u128>> {
     let width = nodes.n_members() + 1;
     let sizes = nodes.sizes();
     let scratch = CountRow::new(nodes)?;
-    let threads = rayon::current_num_threads().min(sizes.len().div_ceil(CHUNK)).max(1);
-    // Row i has i pairs: each thread takes every so-manieth chunk.
-    let part = |thread: usize| {
-        let mut pairs = vec![0u128; width * width];
-        let mut row = scratch.clone();
-        for first in (thread * CHUNK..sizes.len()).step_by(threads * CHUNK) {
-            observer.check()?;
-            for i in first..sizes.len().min(first + CHUNK) {
-                row.fill(nodes, i);
-                let (both, together) = (row.both(), row.together());
-                let cell = |j: usize| usize::from(both[j]) * width + usize::from(together[j]);
-                for (j, size) in sizes[..i].iter().enumerate() {
-                    pairs[cell(j)] += u128::from(sizes[i]) * u128::from(*size);
-                }
-                pairs[cell(i)] += u128::from(sizes[i]) * u128::from(sizes[i] - 1) / 2;
-            }
+    let table = || (vec![0u128; width * width], scratch.clone());
+    let add = |(pairs, row): &mut (Vec<u128>, CountRow), i: usize| {
+        row.fill(nodes, i);
+        let (both, together) = (row.both(), row.together());
+        let cell = |j: usize| usize::from(both[j]) * width + usize::from(together[j]);
+        for (j, size) in sizes[..i].iter().enumerate() {
+            pairs[cell(j)] += u128::from(sizes[i]) * u128::from(*size);
         }
-        Ok::<_, Error>(pairs)
+        pairs[cell(i)] += u128::from(sizes[i]) * u128::from(sizes[i] - 1) / 2;
     };
-    let parts: Vec<Vec<u128>> =
-        (0..threads).into_par_iter().with_max_len(1).map(part).collect::<Result<_>>()?;
-    let mut parts = parts.into_iter();
+    let mut parts = by_thread(sizes.len(), observer, table, add)?.into_iter().map(|part| part.0);
     let mut total = parts.next().unwrap_or_default();
     for part in parts {
         total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
     }
     Ok(total)
+}
+
+/// What a thread counts of weighted members.
+struct WeightedPairs {
+    /// Numbers of pairs by co-association, in cells.
+    pairs: Vec<u128>,
+    /// The least co-association in each cell.
+    least: Vec<f64>,
+    /// c and N of the microcluster at hand with those before it and with itself.
+    together: Vec<f64>,
+    both: Vec<f64>,
+}
+
+impl WeightedPairs {
+    fn new(n: usize) -> Self {
+        WeightedPairs {
+            pairs: vec![0; CELLS + 1],
+            least: vec![f64::INFINITY; CELLS + 1],
+            together: vec![0.0; n],
+            both: vec![0.0; n],
+        }
+    }
+
+    fn add(&mut self, nodes: &Microclusters, i: usize) {
+        let WeightedPairs { pairs, least, together, both } = self;
+        together[..=i].fill(0.0);
+        both[..=i].fill(0.0);
+        for (u, member) in nodes.rows().iter().enumerate() {
+            let Some(own) = member.label(i) else { continue };
+            let weight = nodes.weight(u);
+            for (j, label) in member.iter().take(i + 1).enumerate() {
+                if let Some(label) = label {
+                    both[j] += weight;
+                    // Where all are together, c is N to the bit.
+                    together[j] += if label == own { weight } else { 0.0 };
+                }
+            }
+        }
+        let sizes = nodes.sizes();
+        for j in 0..=i {
+            let objects = if j == i { sizes[i] - 1 } else { sizes[j] };
+            let of_pair = u128::from(sizes[i]) * u128::from(objects);
+            if both[j] > 0.0 && of_pair > 0 {
+                let value = together[j] / both[j];
+                let cell = ((value * CELLS as f64) as usize).min(CELLS);
+                pairs[cell] += if j == i { of_pair / 2 } else { of_pair };
+                least[cell] = least[cell].min(value);
+            }
+        }
+    }
+}
+
+/// Numbers of pairs of objects by co-association, ascending, of members with weights. Least values
+/// and whole numbers are exact in any order.
+fn weighted_pairs(nodes: &Microclusters, observer: &dyn Observer) -> Result<Vec<(f64, u128)>> {
+    let n = nodes.n_nodes();
+    let table = || WeightedPairs::new(n);
+    let parts = by_thread(n, observer, table, |own: &mut WeightedPairs, i| own.add(nodes, i))?;
+    let of_cell = |cell: usize| {
+        let pairs = parts.iter().map(|part| part.pairs[cell]).sum::<u128>();
+        let least = parts.iter().map(|part| part.least[cell]).fold(f64::INFINITY, f64::min);
+        (least, pairs)
+    };
+    Ok((0..=CELLS).map(of_cell).filter(|step| step.1 > 0).collect())
 }
 
 #[cfg(test)]

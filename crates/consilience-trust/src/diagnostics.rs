@@ -1,9 +1,10 @@
 use consilience_core::scores::{Normalizer, weighted_nmi};
 use consilience_core::{
-    Accepts, Ensemble, Error, Grouping, Memberships, MemoryBudget, Microclusters, Partition, Result,
+    Ensemble, Error, Grouping, Memberships, MemoryBudget, Microclusters, Partition, Result,
 };
 use rayon::prelude::*;
 
+use crate::members;
 use crate::support::Support;
 
 /// Up to this many members every two are compared; beyond, each with as many neighbours in member
@@ -25,6 +26,12 @@ const UNLIKE: f64 = 0.1;
 /// For any partition of the same objects, whichever method made it. Read [`Diagnostics::sentences`]
 /// first; the numbers behind them are the fields. None of them is a proof: where all members make
 /// the same mistake, they agree with it.
+///
+/// Members that give memberships count by their most probable clusters. A member of weight 2 counts
+/// as if it were there twice in every mean over members or pairs of objects; agreement with the
+/// others, and with it the diversity, is about different members, so that copies of a member are
+/// not among its others. A member of weight 0 counts nowhere, and of it the number of clusters is
+/// told alone.
 ///
 /// ```
 /// use consilience::{ConsensusFunction, Ensemble, Partition};
@@ -56,10 +63,10 @@ const UNLIKE: f64 = 0.1;
 #[non_exhaustive]
 pub struct Diagnostics {
     /// Average normalized mutual information (square root normalizer) of the result with the
-    /// members.
+    /// members, each as often as it counts.
     pub anmi: f64,
-    /// 1 - the average normalized mutual information among the members: 0 where all are alike.
-    /// `None` for a single member.
+    /// 1 - the average normalized mutual information among the members, each as often as it counts:
+    /// 0 where all are alike. `None` for a single member.
     pub diversity: Option<f64>,
     /// Every member, in order.
     pub members: Vec<MemberDiagnostics>,
@@ -74,7 +81,7 @@ pub struct Diagnostics {
     /// Every cluster of the result, in order.
     pub clusters: Vec<ClusterDiagnostics>,
     /// Members that agree with the others less than half as much as the median member does, among
-    /// three or more.
+    /// three or more. The median is that of the weights where members have some.
     pub dissenters: Vec<usize>,
     /// What a reader should know, in plain words, the most important first.
     pub sentences: Vec<String>,
@@ -93,9 +100,11 @@ pub struct Diagnostics {
 pub struct MemberDiagnostics {
     /// Its number of clusters.
     pub clusters: usize,
-    /// Normalized mutual information with the result; `None` where no object is labelled in both.
+    /// Normalized mutual information with the result; `None` where no object is labelled in both,
+    /// or the member has weight 0.
     pub agreement: Option<f64>,
-    /// The average with the other members; `None` where there are none to compare with.
+    /// The average with the other members, each as often as it counts; `None` where there are none
+    /// to compare with, or the member has weight 0.
     pub agreement_with_others: Option<f64>,
 }
 
@@ -175,30 +184,23 @@ impl Diagnostics {
                 ensemble.n_objects()
             )));
         }
-        ensemble.check_accepted("the diagnosis", Accepts::LABELS)?;
         // The result as one more member: a node then lies in one of its clusters.
-        let mut with_result = ensemble.clone();
+        let mut with_result = ensemble.hardened();
         with_result.push(partition.clone())?;
         let nodes = Microclusters::of(&with_result)?;
         let Some((result, members)) = nodes.rows().split_last() else {
             return Err(Error::empty("no object is labelled in the result or in a member"));
         };
-        let weights = nodes.grouping().weights();
+        let heard = Heard::of(ensemble);
+        let sizes = nodes.grouping().weights();
         let labels: Vec<Option<usize>> = result.iter().collect();
-        let support = Support::of(members, &weights, &labels, result.n_clusters(), budget)?;
+        let k = result.n_clusters();
+        let support = Support::of((members, &heard.weights), &sizes, &labels, k, budget)?;
 
-        let nmi = |a: &Partition, b: &Partition| weighted_nmi(a, b, &weights, Normalizer::Sqrt);
-        let with_others = agreement_with_others(members, &nmi);
-        let members: Vec<MemberDiagnostics> = members
-            .iter()
-            .zip(&with_others)
-            .map(|(m, &agreement_with_others)| MemberDiagnostics {
-                clusters: m.n_clusters(),
-                agreement: nmi(result, m),
-                agreement_with_others,
-            })
-            .collect();
-        let anmi = mean(members.iter().filter_map(|m| m.agreement)).ok_or_else(|| {
+        let nmi = |a: &Partition, b: &Partition| weighted_nmi(a, b, &sizes, Normalizer::Sqrt);
+        let with_others = agreement_with_others(members, &heard.weights, &nmi);
+        let agreement: Vec<Option<f64>> = members.iter().map(|m| nmi(result, m)).collect();
+        let anmi = heard.mean(&agreement).ok_or_else(|| {
             Error::empty("no object is labelled both in the result and in a member")
         })?;
         let of_node = node_confidence(nodes.rows(), &support);
@@ -209,15 +211,16 @@ impl Diagnostics {
         let of_node: Vec<f64> = of_node.into_iter().map(|o| o.0).collect();
         let mut diagnostics = Diagnostics {
             anmi,
-            diversity: mean(with_others.iter().flatten().copied()).map(|m| 1.0 - m),
-            dissenters: dissenters(&with_others),
-            clusters: clusters(&support, &labels, &weights, &of_node),
-            members,
+            diversity: heard.mean(&with_others).map(|m| 1.0 - m),
+            dissenters: heard.dissenters(&with_others),
+            clusters: clusters(&support, &labels, &sizes, &of_node),
+            members: heard.members(ensemble, &agreement, &with_others),
             confidence,
             second,
             sentences: Vec::new(),
         };
-        diagnostics.sentences = diagnostics.write_sentences(partition, ensemble);
+        diagnostics.sentences =
+            diagnostics.write_sentences(heard.places.len(), partition, ensemble);
         Ok(diagnostics)
     }
 
@@ -239,15 +242,21 @@ impl Diagnostics {
         Ok(diagnostics)
     }
 
-    fn write_sentences(&self, partition: &Partition, ensemble: &Ensemble) -> Vec<String> {
+    fn write_sentences(
+        &self,
+        heard: usize,
+        partition: &Partition,
+        ensemble: &Ensemble,
+    ) -> Vec<String> {
         let mut out = Vec::new();
-        self.on_members(&mut out);
+        self.on_members(heard, &mut out);
         self.on_clusters(&mut out);
         self.on_objects(partition, ensemble, &mut out);
         out
     }
 
-    fn on_members(&self, out: &mut Vec<String>) {
+    /// On the members, of which so many count.
+    fn on_members(&self, heard: usize, out: &mut Vec<String>) {
         let others = self.members.iter().enumerate();
         let best = others.filter_map(|(u, m)| Some((u, m.agreement_with_others?))).fold(
             None,
@@ -266,9 +275,7 @@ impl Diagnostics {
                 "The consensus agrees with the members ({anmi:.3} on average) better than any \
                  member agrees with the others ({c:.3} at most)."
             ),
-            None if self.members.len() == 1 => {
-                "There is a single member: nothing to compare it with.".into()
-            }
+            None if heard == 1 => "There is a single member: nothing to compare it with.".into(),
             None => "No two members label the same objects: nothing to compare them by.".into(),
         });
         match self.diversity.map(|d| 1.0 - d) {
@@ -287,10 +294,9 @@ impl Diagnostics {
                 self.dissenters.iter().take(10).map(usize::to_string).collect();
             let more = if self.dissenters.len() > 10 { ", ..." } else { "" };
             out.push(format!(
-                "{} of {} members agree with the others less than half as much as is usual: \
+                "{} of {heard} members agree with the others less than half as much as is usual: \
                  {}{more}.",
                 self.dissenters.len(),
-                self.members.len(),
                 listed.join(", ")
             ));
         }
@@ -343,14 +349,84 @@ fn count(ensemble: &Ensemble, kind: impl Fn(&usize) -> bool) -> u64 {
     rows.map(|i| ensemble.counts().map_or(1, |counts| counts[i])).sum()
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, count) = values.fold((0.0, 0usize), |(s, c), v| (s + v, c + 1));
-    (count > 0).then(|| sum / count as f64)
+/// The members that count.
+struct Heard {
+    /// Where each stands among all members.
+    places: Vec<usize>,
+    /// How often it counts, more than 0.
+    weights: Vec<f64>,
 }
 
-/// Mean NMI of each member with the others, or with those next to it where there are very many.
+impl Heard {
+    fn of(ensemble: &Ensemble) -> Self {
+        let weights = members::weights(ensemble);
+        let places: Vec<usize> = (0..weights.len()).filter(|&u| weights[u] > 0.0).collect();
+        let weights = places.iter().map(|&u| weights[u]).collect();
+        Heard { places, weights }
+    }
+
+    /// The mean of a number of each, where there is one.
+    fn mean(&self, values: &[Option<f64>]) -> Option<f64> {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for (value, &weight) in values.iter().zip(&self.weights) {
+            if let Some(value) = *value {
+                sum += weight * value;
+                count += weight;
+            }
+        }
+        (count > 0.0).then(|| sum / count)
+    }
+
+    /// Every member of the ensemble; of those that do not count there is the number of clusters.
+    fn members(
+        &self,
+        ensemble: &Ensemble,
+        agreement: &[Option<f64>],
+        with_others: &[Option<f64>],
+    ) -> Vec<MemberDiagnostics> {
+        let silent = |m: &Partition| MemberDiagnostics {
+            clusters: m.n_clusters(),
+            agreement: None,
+            agreement_with_others: None,
+        };
+        let mut all: Vec<MemberDiagnostics> = ensemble.members().iter().map(silent).collect();
+        for (at, &u) in self.places.iter().enumerate() {
+            all[u].agreement = agreement[at];
+            all[u].agreement_with_others = with_others[at];
+        }
+        all
+    }
+
+    /// Those that agree with the others less than half as much as the median member does.
+    fn dissenters(&self, with_others: &[Option<f64>]) -> Vec<usize> {
+        let known = with_others.iter().zip(&self.weights);
+        let mut sorted: Vec<(f64, f64)> = known.filter_map(|(c, &w)| Some(((*c)?, w))).collect();
+        if sorted.len() < 3 {
+            return Vec::new();
+        }
+        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut seen = 0.0;
+        let mut upto = Vec::with_capacity(sorted.len());
+        for (_, weight) in &sorted {
+            seen += *weight;
+            upto.push(seen);
+        }
+        // The lower median, where half of the weight is reached, and the upper, where it is passed.
+        let half = 0.5 * seen;
+        let at = |place: usize| sorted[place.min(sorted.len() - 1)].0;
+        let lower = at(upto.partition_point(|&w| w < half));
+        let upper = at(upto.partition_point(|&w| w <= half));
+        let median = 0.5 * (lower + upper);
+        let dissents = |at: &usize| with_others[*at].is_some_and(|c| c < 0.5 * median);
+        (0..with_others.len()).filter(dissents).map(|at| self.places[at]).collect()
+    }
+}
+
+/// Mean NMI of each member with the others, each as often as it counts, or with those next to it
+/// where there are very many.
 fn agreement_with_others(
     members: &[Partition],
+    weights: &[f64],
     nmi: &(dyn Fn(&Partition, &Partition) -> Option<f64> + Sync),
 ) -> Vec<Option<f64>> {
     let m = members.len();
@@ -363,26 +439,16 @@ fn agreement_with_others(
     // threads.
     let shared: Vec<Option<f64>> =
         pairs.par_iter().map(|&(u, v)| nmi(&members[u], &members[v])).collect();
-    let mut sums = vec![(0.0, 0usize); m];
+    let mut sums = vec![(0.0, 0.0); m];
     for ((u, v), shared) in pairs.into_iter().zip(shared) {
-        for w in [u, v] {
+        for (own, other) in [(u, v), (v, u)] {
             if let Some(shared) = shared {
-                sums[w].0 += shared;
-                sums[w].1 += 1;
+                sums[own].0 += weights[other] * shared;
+                sums[own].1 += weights[other];
             }
         }
     }
-    sums.into_iter().map(|(sum, count)| (count > 0).then(|| sum / count as f64)).collect()
-}
-
-fn dissenters(with_others: &[Option<f64>]) -> Vec<usize> {
-    let mut sorted: Vec<f64> = with_others.iter().flatten().copied().collect();
-    if sorted.len() < 3 {
-        return Vec::new();
-    }
-    sorted.sort_by(f64::total_cmp);
-    let median = 0.5 * (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]);
-    (0..with_others.len()).filter(|&u| with_others[u].is_some_and(|c| c < 0.5 * median)).collect()
+    sums.into_iter().map(|(sum, count)| (count > 0.0).then(|| sum / count)).collect()
 }
 
 /// Confidence of the objects of each node, and the cluster that comes second. `rows` are the
@@ -396,7 +462,7 @@ fn node_confidence(rows: &[Partition], support: &Support) -> Vec<(f64, Option<us
             || vec![None; members.len()],
             |labels, i| {
                 labels.iter_mut().zip(members).for_each(|(l, m)| *l = m.label(i));
-                let labelling = labels.iter().flatten().count() as f64;
+                let labelling = support.labelling(labels);
                 let Some(own) = result.label(i).filter(|_| labelling > 0.0) else {
                     return (0.0, None);
                 };
@@ -404,7 +470,12 @@ fn node_confidence(rows: &[Partition], support: &Support) -> Vec<(f64, Option<us
                 // Without the object itself, which is together with itself in every member that
                 // labels it.
                 let others = pairs[own] - labelling;
-                let mine = if others > 0.0 { (together[own] - labelling) / others } else { 1.0 };
+                // Differences of sums of weights may be off by rounding.
+                let mine = if others > 0.0 {
+                    ((together[own] - labelling) / others).clamp(0.0, 1.0)
+                } else {
+                    1.0
+                };
                 let others = (0..support.k).filter(|&c| c != own && pairs[c] > 0.0);
                 let (second, other) = others.map(|c| (c, together[c] / pairs[c])).fold(
                     (None, 0.0),

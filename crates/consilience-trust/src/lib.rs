@@ -19,18 +19,24 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
+//! All of them take members that give memberships and weights of members. What is counted in labels
+//! takes the most probable clusters, and says so.
+//!
 //! Building block: [`ConsensusCdf`] is the distribution of the co-association over pairs of
 //! objects, with its area and its proportion of ambiguous pairs, for any ensemble; [`RowSample`] is
 //! a sample of the objects for what is costly on all.
 
 mod cdf;
 mod diagnostics;
+mod members;
 mod number;
 mod recommended;
 mod sample;
 #[cfg(feature = "serde")]
 mod stored;
 mod support;
+#[cfg(test)]
+mod tests;
 
 pub use cdf::ConsensusCdf;
 pub use diagnostics::{ClusterDiagnostics, Diagnostics, MemberDiagnostics};

@@ -1,13 +1,14 @@
 use consilience_consensus::{EvidenceAccumulation, Lwea};
 use consilience_core::scores::Contingency;
 use consilience_core::{
-    Accepts, Dendrogram, Ensemble, Error, ErrorKind, Fit, Hierarchy, MemoryBudget, Microclusters,
-    Observer, Partition, Report, Result, Seed, ensure,
+    Dendrogram, Ensemble, Error, ErrorKind, Fit, Hierarchy, MemoryBudget, Microclusters, Observer,
+    Partition, Report, Result, Seed, ensure,
 };
 use consilience_graph::{ClusterIncidence, IncidenceSpectrum};
 
 use crate::ConsensusCdf;
 use crate::cdf::MAX_MEMBERS;
+use crate::members::heard;
 use crate::sample::sampled;
 
 /// Default of the most clusters that are tried.
@@ -66,7 +67,8 @@ const USUAL_VARIANCE: f64 = 0.25;
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a largest
-/// number below 2, fewer than 2 resamples or fewer than 2 sampled objects,
+/// number below 2, a least one below 2 or above 2 and the number of distinct objects (of the sample
+/// where there is one), fewer than 2 resamples or fewer than 2 sampled objects,
 /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is labelled,
 /// [`ErrorKind::TooLarge`] beyond the memory budget.
 ///
@@ -180,11 +182,13 @@ impl ClusterNumber {
     }
 
     consilience_core::setters! {
-        /// The smallest number of clusters that is tried. Default 2; at least 2.
+        /// The smallest number of clusters that is tried. Default 2; at least 2, and beyond it no
+        /// more than there are distinct objects.
         pub fn at_least(mut self, least: usize) { self.least = least }
 
         /// The largest number of clusters that is tried. Default the square root of the number of
-        /// microclusters, from 2 to 30; at least 2.
+        /// microclusters, from 2 to 30; at least 2. No more than there are distinct objects are
+        /// tried, and a note says so.
         pub fn up_to(mut self, largest: usize) { self.largest = Some(largest) }
 
         /// How many random halves of the members are combined. Default 20; 2 to 2,047.
@@ -263,6 +267,13 @@ impl ClusterNumber {
         let sample = self.sampled(nodes)?;
         let microclusters = Microclusters::observed(&sample, observer)?;
         let n = microclusters.n_nodes();
+        let among = if n < nodes.n_nodes() { " in the sample" } else { "" };
+        let least = self.least;
+        // Two clusters is where every choice begins, and one object is one cluster.
+        ensure!(
+            least <= n.max(2),
+            invalid("at least {least} clusters of {n} distinct objects{among}")
+        );
         let usual = ((n as f64).sqrt() as usize).clamp(2, LARGEST).max(self.least);
         let largest = self.largest.unwrap_or(usual).min(n);
         if largest < 2 {
@@ -285,7 +296,13 @@ impl ClusterNumber {
         let values = spectrum.values;
         add_tree_and_spectrum(&mut rows, &tree, &values);
         let shared = values.iter().map(|v| v * v).sum::<f64>().round() as usize;
-        Ok(conclude(rows, Some(shared)))
+        let mut table = conclude(rows, Some(shared));
+        if let Some(asked) = self.largest.filter(|&asked| asked > n) {
+            table.notes.push(format!(
+                "up to {n} clusters were tried, not {asked}: there are {n} distinct objects{among}"
+            ));
+        }
+        Ok(table)
     }
 
     /// One CDF for each number of clusters, of the consensus of random halves of the members.
@@ -308,7 +325,7 @@ impl ClusterNumber {
                 trees.push(lwea.dendrogram(&half, observer)?);
             }
         }
-        (self.least.min(largest)..=largest)
+        (self.least..=largest)
             .map(|k| {
                 observer.progress("numbers of clusters", k - 2, largest - 1);
                 let cuts = trees
@@ -327,6 +344,10 @@ impl ClusterNumber {
     /// The table of an ensemble that holds at least two members for each of several numbers of
     /// clusters, as consensus clustering makes it by resampling: row k is about the members with k
     /// clusters.
+    ///
+    /// Members that give memberships count by their most probable clusters, those of weight 0 not
+    /// at all. The curves, their areas and PAC count each member as often as its weight says; the
+    /// stability compares neighbours and has no natural weights: there members count alike.
     ///
     /// # Errors
     /// As [`ClusterNumber`]; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) also where no
@@ -349,7 +370,7 @@ impl ClusterNumber {
         observer: &dyn Observer,
     ) -> Result<Fit<NumberTable>> {
         self.check()?;
-        ensemble.check_accepted("the number of clusters", Accepts::LABELS)?;
+        let ensemble = &heard(ensemble)?;
         let nodes = Microclusters::observed(ensemble, observer)?;
         let sample = self.sampled(&nodes)?;
         let most = ensemble.members().iter().map(Partition::n_clusters).max().unwrap_or(0);
@@ -363,9 +384,10 @@ impl ClusterNumber {
             }
         }
         if cdfs.is_empty() {
-            return Err(Error::empty(
-                "no two members have the same number of clusters, at least 2",
-            ));
+            return Err(Error::empty(format!(
+                "no two members have the same number of clusters, at least {}",
+                self.least
+            )));
         }
         let table = conclude(rows(cdfs), None);
         let mut report = Report::default();
@@ -512,6 +534,9 @@ fn criteria(rows: &[NumberRow], shared: Option<usize>) -> Vec<Criterion> {
 
 /// The number that is recommended, and why.
 fn recommended(criteria: &[Criterion], rows: &[NumberRow]) -> (usize, String) {
+    if let [only] = rows {
+        return (only.clusters, "no other number was tried".to_string());
+    }
     let by = |name: &str| criteria.iter().find(|c| c.name == name);
     let (Some(gap), Some(pac), Some(life), Some(shared)) =
         (by("eigengap"), by("pac"), by("lifetime"), by("directions"))

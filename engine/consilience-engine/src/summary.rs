@@ -58,7 +58,9 @@ impl Summary {
     /// Scores by name.
     pub(crate) fn scores(&mut self, entries: &[(&'static str, f64)]) -> &mut Self {
         for (name, value) in entries {
-            self.line(*name, format!("{value:.4}"));
+            // Accuracy alone may be none.
+            let none = || "none, there are too many clusters to match".to_owned();
+            self.line(*name, if value.is_nan() { none() } else { format!("{value:.4}") });
         }
         let object: Map<String, Value> =
             entries.iter().map(|&(name, value)| (name.to_owned(), json!(value))).collect();

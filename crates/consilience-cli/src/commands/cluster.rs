@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
         )));
     }
     let method = Method::parse(args, name)?;
-    let outputs = args.labelling.outputs()?;
+    let outputs = args.labelling.outputs(&args.common)?;
 
     let start = Instant::now();
     let sparse = args.metric == "euclidean" && tables::SPARSE.contains(&name);

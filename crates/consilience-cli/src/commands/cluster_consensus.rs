@@ -20,7 +20,8 @@ use crate::terminal::Terminal;
 /// Runs the command.
 pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let (method, making) = parse(args)?;
-    let mut outputs = args.labelling.outputs()?.any("--model", "model", args.model.as_deref())?;
+    let mut outputs =
+        args.labelling.outputs(&args.common)?.any("--model", "model", args.model.as_deref())?;
 
     let start = Instant::now();
     let table = args.labelling.features(&args.features, false, args.common.seed, terminal)?;
@@ -37,9 +38,7 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     if outputs.wants("--model") {
         outputs.bytes("--model", model.to_bytes()?)?;
     }
-    // What is said of the result is counted in labels.
-    let soft = model.ensemble().is_soft();
-    let trust = (!soft).then(|| model.diagnostics_within(memory::budget())).transpose()?;
+    let trust = model.diagnostics_within(memory::budget())?;
     let mut summary = Summary::new();
     summary
         .both("method", "method", "consensus")
@@ -50,16 +49,11 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
         .both("members", "members", model.ensemble().n_members())
         .both("clusters", "clusters", model.partition().n_clusters())
         .report(&fit.report)
-        .times(read, summary::stages(&fit.report), total);
-    if let Some(trust) = &trust {
-        summary
-            .data("anmi", trust.anmi)
-            .line("agreement with the members", format!("{:.4}", trust.anmi));
-        for sentence in &trust.sentences {
-            summary.line("", sentence);
-        }
-    } else {
-        terminal.note("members give memberships: how far they agree is not told");
+        .times(read, summary::stages(&fit.report), total)
+        .data("anmi", trust.anmi)
+        .line("agreement with the members", format!("{:.4}", trust.anmi));
+    for sentence in &trust.sentences {
+        summary.line("", sentence);
     }
     let assign = |new: consilience::Features<'_>| {
         let placed = model.place_observed(new, terminal)?;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use consilience::catalogue::{AnyConsensus, NamedResult, Parameter, methods};
 use consilience::io::Labelled;
 use consilience::trust::Diagnostics;
-use consilience::{Accepts, ConsensusFunction, Ensemble, Fit, Memberships, Report};
+use consilience::{ConsensusFunction, Ensemble, Fit, Memberships, Report};
 use serde_json::{Value, json};
 
 use crate::args::Consensus;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     };
     // Everything that can be refused at once is, before the first byte is read.
     let asked = Asked::parse(args)?;
-    let outputs = Outputs::new().table("-o", "labels", args.output.as_deref())?;
+    let outputs = Outputs::new(&args.common).table("-o", "labels", args.output.as_deref())?;
     let mut outputs = outputs.table("--soft", "memberships", args.soft.as_deref())?;
     let start = Instant::now();
     let members = files::members(path, &args.columns, terminal)?;
@@ -149,17 +149,13 @@ impl Ready<'_> {
     }
 }
 
-/// The ensemble with its members hardened and weighed, as asked for, unless that cannot be
-/// diagnosed.
+/// The ensemble with its members hardened and weighed, as asked for.
 fn weighed(ensemble: Ensemble, args: &Consensus) -> Outcome<Ensemble> {
     let mut ensemble = if args.harden { ensemble.hardened() } else { ensemble };
     if !args.member_weights.is_empty() {
         ensemble = ensemble
             .with_weights(args.member_weights.clone())
             .map_err(|e| Failure::Bad(format!("--member-weights: {}", e.message())))?;
-    }
-    if args.diagnose {
-        ensemble.check_accepted("the diagnosis", Accepts::LABELS)?;
     }
     Ok(ensemble)
 }

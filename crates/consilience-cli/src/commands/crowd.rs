@@ -20,11 +20,9 @@ use crate::terminal::Terminal;
 pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
     let ask = Ask::new(args.clusters, args.common.seed);
     let method = choices::find("--method", &args.method, &METHODS)?.build(&ask, &args.params)?;
-    let mut outputs = Outputs::new().table("-o", "labels", args.output.as_deref())?.table(
-        "--soft",
-        "memberships",
-        args.soft.as_deref(),
-    )?;
+    let mut outputs = Outputs::new(&args.common)
+        .table("-o", "labels", args.output.as_deref())?
+        .table("--soft", "memberships", args.soft.as_deref())?;
 
     let start = Instant::now();
     let Read { table, answers, truth } = read(args, method.shared, terminal)?;
@@ -128,6 +126,7 @@ fn number(result: &CrowdResult, summary: &mut Summary) {
 fn workers(table: &AnswerTable, result: &CrowdResult, summary: &mut Summary) {
     let rates = result.crowd_rates;
     let (together, apart) = (rates.same_together, rates.same_apart);
+    let spammers: Vec<usize> = result.spammers().map(|w| w.worker).collect();
     let rates: Vec<Value> = result
         .workers
         .iter()
@@ -138,7 +137,7 @@ fn workers(table: &AnswerTable, result: &CrowdResult, summary: &mut Summary) {
                 "same_together": w.same_together,
                 "same_apart": w.same_apart,
                 "evidence": w.evidence,
-                "spammer": w.is_spammer(),
+                "spammer": spammers.contains(&w.worker),
             })
         })
         .collect();
@@ -154,7 +153,7 @@ fn workers(table: &AnswerTable, result: &CrowdResult, summary: &mut Summary) {
         .line("same if together", format!("{together:.2}"))
         .line("same if apart", format!("{apart:.2}"))
         .data("worker_rates", rates)
-        .data("spammers", result.spammers().map(|w| table.worker(w.worker)).collect::<Vec<_>>())
+        .data("spammers", spammers.iter().map(|&w| table.worker(w)).collect::<Vec<_>>())
         .data("evidence", evidence)
         .data("held_out", held_out)
         .data("penalty_factor", result.penalty_factor)
@@ -173,11 +172,15 @@ fn workers(table: &AnswerTable, result: &CrowdResult, summary: &mut Summary) {
 /// The clustering of those who group by another criterion, as labels, if there are such workers.
 fn alternative(table: &AnswerTable, result: &CrowdResult) -> Option<Value> {
     let other = result.alternative.as_ref()?;
-    Some(json!({
+    let mut object = json!({
         "workers": other.workers.iter().map(|&w| table.worker(w)).collect::<Vec<_>>(),
         "significance": other.significance,
         "labels": other.partition.to_signed(),
-    }))
+    });
+    if let Some(ids) = table.ids() {
+        object["ids"] = (0..ids.n_objects()).map(|i| ids.get(i)).collect();
+    }
+    Some(object)
 }
 
 /// What to ask about next.
@@ -196,5 +199,10 @@ fn questions(result: &CrowdResult, count: usize, ids: Option<&ObjectIds>, summar
         }
         pairs.push(object);
     }
-    summary.data("ask", json!({ "pairs": pairs, "objects": result.ask_objects(count) }));
+    let objects = result.ask_objects(count);
+    let mut ask = json!({ "pairs": pairs, "objects": objects });
+    if let Some(ids) = ids {
+        ask["object_ids"] = objects.iter().map(|&object| ids.get(object)).collect();
+    }
+    summary.data("ask", ask);
 }

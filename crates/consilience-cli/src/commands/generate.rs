@@ -24,7 +24,7 @@ use crate::terminal::Terminal;
 pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     let generator = generator(args)?;
     distance(args)?;
-    let mut outputs = Outputs::new().table("-o", "ensemble", Some(&args.output))?;
+    let mut outputs = Outputs::new(&args.common).table("-o", "ensemble", Some(&args.output))?;
 
     let start = Instant::now();
     let holes = args.missing != "error";

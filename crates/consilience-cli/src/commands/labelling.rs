@@ -18,13 +18,13 @@ use crate::terminal::Terminal;
 
 impl Labelling {
     /// The files to write.
-    pub(super) fn outputs(&self) -> Outcome<Outputs> {
+    pub(super) fn outputs(&self, common: &Common) -> Outcome<Outputs> {
         if self.predict.is_some() != self.predicted.is_some() {
             return Err(Failure::bad(
                 "--predict FEATURES and --predicted LABELS go together; expected both",
             ));
         }
-        Outputs::new().table("-o", "labels", self.output.as_deref())?.table(
+        Outputs::new(common).table("-o", "labels", self.output.as_deref())?.table(
             "--predicted",
             "new labels",
             self.predicted.as_deref(),

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Plot, terminal: &Terminal) -> Outcome<()> {
         )));
     }
     check_options(args)?;
-    let mut outputs = Outputs::new().any("-o", "picture", Some(&args.output))?;
+    let mut outputs = Outputs::new(&args.common).any("-o", "picture", Some(&args.output))?;
     let start = Instant::now();
     let svg = match args.what {
         Picture::CoAssociation => co_association(args, terminal)?,

@@ -23,7 +23,7 @@ const NAMED: usize = 1000;
 
 /// Runs the command.
 pub(crate) fn run(args: &Predict, terminal: &Terminal) -> Outcome<()> {
-    let mut outputs = Outputs::new()
+    let mut outputs = Outputs::new(&args.common)
         .table("-o", "labels", args.output.as_deref())?
         .table("--soft", "votes", args.soft.as_deref())?
         .table("--details", "details", args.details.as_deref())?;

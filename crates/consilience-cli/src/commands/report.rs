@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Report, terminal: &Terminal) -> Outcome<()> {
     let form = Form::of(&args.output)?;
     let methods = methods(&args.methods, Seed(args.common.seed))?;
     let missing = missing(&args.missing, false)?;
-    let mut outputs = Outputs::new().any("-o", "report", Some(&args.output))?;
+    let mut outputs = Outputs::new(&args.common).any("-o", "report", Some(&args.output))?;
     let start = Instant::now();
     let members = files::members(&args.ensemble, &args.columns, terminal)?;
     let objects = members.objects();

@@ -78,6 +78,42 @@ impl Solution {
             last: None,
         }
     }
+
+    /// A = 0 where it is certified without a step: by the Y that is at its bound, of the sign of
+    /// the entry, on every entry other than 0. `None` where this Y certifies too little.
+    ///
+    /// On the way there Y grows on each entry in proportion to it, so that entries far below the
+    /// largest reach their bounds long after the others.
+    fn certified_nothing(
+        problem: &Problem<'_>,
+        entries: &Entries<'_>,
+        norm: f64,
+        observer: &dyn Observer,
+    ) -> Result<Option<Self>> {
+        let y = |e: usize| match entries.data[e] {
+            0.0 => 0.0,
+            value => entries.weights[e].copysign(value),
+        };
+        let accuracy = NORM * problem.tolerance;
+        let bound = spectral_norm(entries.matrix(y), accuracy, problem.seed, observer)?.max(1.0);
+        let mut nothing = Solution::nothing(entries);
+        nothing.dual = nothing.l1 / bound;
+        if !(nothing.l1 - nothing.dual <= problem.tolerance * nothing.l1) {
+            return Ok(None);
+        }
+        nothing.converged = true;
+        let vectors = nothing.vectors.clone();
+        let y = (0..entries.data.len()).map(y).collect();
+        nothing.last = Some(Warm { values: Vec::new(), vectors, y, tau: norm });
+        Ok(Some(nothing))
+    }
+}
+
+/// Whether known entries other than 0 differ in magnitude.
+fn uneven(observed: &ObservedPairs) -> bool {
+    let mut magnitudes = observed.values.iter().map(|v| v.abs()).filter(|v| *v > 0.0);
+    let first = magnitudes.next();
+    magnitudes.any(|v| Some(v) != first)
 }
 
 /// Solves the problem.
@@ -101,6 +137,11 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
     if !(norm > 0.0) {
         best.converged = true;
         return Ok(best);
+    }
+    if uneven(problem.observed)
+        && let Some(nothing) = Solution::certified_nothing(problem, &entries, norm, observer)?
+    {
+        return Ok(nothing);
     }
     let mut now = Iterate::new(problem, &entries, norm);
     let mut subspace = Subspace::new(&now.vectors, 20, problem.seed);

@@ -227,6 +227,25 @@ fn embeddings_are_the_leading_eigenvectors_above_0() {
 }
 
 #[test]
+fn nothing_is_certified_for_entries_of_any_magnitude() {
+    // The errors are so cheap that A = 0 is the optimum, at 0.05 times the sum of the magnitudes.
+    let known = [(0, 0, 130.0), (1, 0, -80.0), (2, 1, 0.5), (3, 3, 40.0), (3, 0, -3.0)];
+    for unit in [1.0, 1e-3, 1e6] {
+        let known = known.map(|(i, j, v)| (i, j, v * unit));
+        let observed = ObservedPairs::new(4, &known).unwrap();
+        let solver = |c| RobustCompletion::new().penalty(Penalty::Absolute(c));
+        let fit = solver(0.05).fit(&observed, &()).unwrap();
+        assert_eq!((fit.report.status, fit.output.rank()), (Status::Solved, 0));
+        assert!(fit.output.gap < 1e-12 && (fit.output.objective / unit / 16.85 - 1.0).abs() < 1e-9);
+        // From there it goes on to where errors are dear.
+        let next = solver(2.0).fit_from(&observed, &fit.output, &()).unwrap();
+        let cold = solver(2.0).fit(&observed, &()).unwrap();
+        assert_eq!((next.report.status, cold.report.status), (Status::Solved, Status::Solved));
+        assert!((next.output.objective / cold.output.objective - 1.0).abs() < 2e-3);
+    }
+}
+
+#[test]
 fn threads_and_edges() {
     let entries = planted(100, 0.3, 0.1, 4);
     let run = |threads: usize| {

@@ -107,7 +107,7 @@ impl Similarity for LocallyWeighted {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Option<Dendrogram>> {
-        EvidenceWeights::average_tree(nodes, report, observer, |incidence| {
+        EvidenceWeights::average_tree(nodes, self.budget, report, observer, |incidence| {
             self.weights(incidence, observer)
         })
     }

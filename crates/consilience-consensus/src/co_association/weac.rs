@@ -121,7 +121,7 @@ impl Similarity for WeightedCoAssociation {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Option<Dendrogram>> {
-        EvidenceWeights::average_tree(nodes, report, observer, |incidence| {
+        EvidenceWeights::average_tree(nodes, self.budget, report, observer, |incidence| {
             self.weights(incidence, observer)
         })
     }
@@ -132,6 +132,9 @@ impl Similarity for WeightedCoAssociation {
 ///
 /// Use it in place of [`EvidenceAccumulation`](crate::EvidenceAccumulation) where some members may
 /// be bad; where members are good in some clusters and bad in others, [`Lwea`](crate::Lwea).
+///
+/// Weights of members count copies, so that their unit matters: weights that are all 4 put three
+/// copies of each member among the others that it is compared with.
 ///
 /// ```
 /// use consilience::{ConsensusFunction, Ensemble, Partition};

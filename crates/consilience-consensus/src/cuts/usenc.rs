@@ -197,7 +197,7 @@ impl ConsensusFunction for USenc {
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         ensemble.check_clusters(self.fixed()?)?;
-        ensemble.check_accepted("usenc", Accepts::LABELS)?;
+        let ensemble = &*ensemble.accepted_by("usenc", Accepts::LABELS)?;
         check_restarts(self.restarts)?;
         observer.check()?;
         if Self::streams(ensemble)? {

@@ -27,7 +27,7 @@ const LARGEST_TABLE: u64 = 1 << 26;
 ///
 /// # Errors
 /// As [`Contingency::new`]; [`ErrorKind::TooLarge`] where one such group needs a table of more than
-/// 2^26 entries.
+/// 2^26 entries. [`Scores`](super::Scores) then has all other scores, and NaN in place of this one.
 ///
 /// # References
 /// Meilă & Heckerman (2001), An experimental comparison of model-based clustering methods, Machine
@@ -36,7 +36,16 @@ const LARGEST_TABLE: u64 = 1 << 26;
 #[doc(alias = "H")]
 #[doc(alias = "hungarian")]
 pub fn accuracy(result: &Partition, truth: &Partition) -> Result<f64> {
-    matched_fraction(&Contingency::new(result, truth)?)
+    matched_fraction(&Contingency::new(result, truth)?, LARGEST_TABLE)
+}
+
+/// The accuracy, NaN where there are too many clusters to match: those who ask for all scores get
+/// the others.
+pub(super) fn accuracy_or_nan(table: &Contingency) -> Result<f64> {
+    match matched_fraction(table, LARGEST_TABLE) {
+        Err(error) if error.kind() == ErrorKind::TooLarge => Ok(f64::NAN),
+        matched => matched,
+    }
 }
 
 /// Purity: the fraction of objects in the most frequent class of their cluster.
@@ -75,10 +84,11 @@ pub(super) fn pure_fraction(table: &Contingency) -> f64 {
     largest.iter().sum::<u64>() as f64 / table.n_objects() as f64
 }
 
-pub(super) fn matched_fraction(table: &Contingency) -> Result<f64> {
+/// The fraction of objects in matched clusters; tables of assignments up to `largest` are solved.
+fn matched_fraction(table: &Contingency, largest: u64) -> Result<f64> {
     let mut matched = 0u64;
     for cells in linked_groups(table) {
-        matched += match_group(&cells)?;
+        matched += match_group(&cells, largest)?;
     }
     Ok(matched as f64 / table.n_objects() as f64)
 }
@@ -119,7 +129,7 @@ fn root(parent: &mut [usize], mut i: usize) -> usize {
 }
 
 /// Objects matched in one group of entries, which come row by row.
-fn match_group(cells: &[Cell]) -> Result<u64> {
+fn match_group(cells: &[Cell], largest: u64) -> Result<u64> {
     let (mut rows, mut columns): (Vec<usize>, Vec<usize>) =
         (cells.iter().map(|c| c.0).collect(), cells.iter().map(|c| c.1).collect());
     rows.dedup();
@@ -128,7 +138,7 @@ fn match_group(cells: &[Cell]) -> Result<u64> {
     if rows.len() == 1 || columns.len() == 1 {
         return Ok(cells.iter().map(|c| c.2).max().unwrap_or(0));
     }
-    check_table(rows.len(), columns.len())?;
+    check_within("accuracy", rows.len(), columns.len(), largest)?;
     // Negated, since the solver minimises; the shorter side in rows, so that it need not transpose.
     let tall = rows.len() > columns.len();
     let (short, long) = if tall { (&columns, &rows) } else { (&rows, &columns) };
@@ -144,12 +154,17 @@ fn match_group(cells: &[Cell]) -> Result<u64> {
     Ok(-assigned.iter().enumerate().map(|(s, &l)| cost[s * long.len() + l]).sum::<f64>() as u64)
 }
 
-/// Refuses an assignment problem whose table would be too large, before it is allocated.
-pub(super) fn check_table(rows: usize, columns: usize) -> Result<()> {
-    if rows as u64 * columns as u64 > LARGEST_TABLE {
+/// Refuses an assignment problem of a score whose table would be too large, before it is allocated.
+pub(super) fn check_table(score: &str, rows: usize, columns: usize) -> Result<()> {
+    check_within(score, rows, columns, LARGEST_TABLE)
+}
+
+fn check_within(score: &str, rows: usize, columns: usize, largest: u64) -> Result<()> {
+    if rows as u64 * columns as u64 > largest {
         return Err(Error::too_large(format!(
-            "matching {rows} with {columns} clusters needs a table beyond \
-                 {LARGEST_TABLE} entries"
+            "{score}: too many clusters to match, {rows} with {columns} at once; the table of \
+             their pairs may have {largest} entries; expected fewer clusters, or a score that \
+             matches none"
         )));
     }
     Ok(())
@@ -220,6 +235,24 @@ mod tests {
         // A chain through all clusters of both sides: 20,001 x 20,000 clusters in one group.
         let a = Partition::from_fn(40_000, |i| Some((i as u64).div_ceil(2))).unwrap();
         let b = Partition::from_fn(40_000, |i| Some(i as u64 / 2)).unwrap();
-        assert_eq!(accuracy(&a, &b).unwrap_err().kind(), ErrorKind::TooLarge);
+        let error = accuracy(&a, &b).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TooLarge);
+        let start = "accuracy: too many clusters to match, 20001 with 20000";
+        assert!(error.message().starts_with(start), "{error}");
+        // The other scores match nothing.
+        let scores = crate::scores::Scores::compare(&a, &b).unwrap();
+        for (name, value) in scores.entries() {
+            assert_eq!(value.is_nan(), name == "accuracy", "{name}: {value}");
+        }
+        assert_eq!(scores.rand, crate::scores::rand(&a, &b).unwrap());
+    }
+
+    #[test]
+    fn the_largest_table_is_that_of_one_group() {
+        let p = |labels: &[u32]| Partition::from_labels(labels).unwrap();
+        // 2 x 2 linked clusters, and two that agree.
+        let table = Contingency::new(&p(&[0, 0, 1, 1, 2]), &p(&[0, 1, 1, 1, 2])).unwrap();
+        assert_eq!(matched_fraction(&table, 4).unwrap(), 0.8);
+        assert_eq!(matched_fraction(&table, 3).unwrap_err().kind(), ErrorKind::TooLarge);
     }
 }

@@ -25,7 +25,7 @@
 //!
 //! Objects unlabelled in either partition are left out everywhere. No score is ever NaN: degenerate
 //! partitions (a single cluster, single objects) follow scikit-learn's conventions, stated at each
-//! function.
+//! function. Only [`Scores::accuracy`] is, where there are too many clusters to match.
 
 mod adjusted;
 mod contingency;
@@ -81,7 +81,9 @@ pub struct Scores {
     pub ari: f64,
     /// [`rand()`].
     pub rand: f64,
-    /// [`accuracy`].
+    /// [`accuracy`]; NaN, which text formats store as null, where there are too many clusters to
+    /// match. Then these scores equal none, not even themselves.
+    #[cfg_attr(feature = "serde", serde(with = "or_nan"))]
     pub accuracy: f64,
     /// [`purity`].
     pub purity: f64,
@@ -108,15 +110,15 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// Compares a result with the truth; each number equals that of the function of its name.
+    /// Compares a result with the truth; each number equals that of the function of its name. Where
+    /// [`accuracy`] has too many clusters to match it is NaN, and all others are there.
     ///
     /// # Complexity
     /// That of [`adjusted_mutual_information`] plus that of [`accuracy`], the only ones above O(n).
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) with both lengths where they
-    /// differ, [`ErrorKind::Empty`](crate::ErrorKind::Empty) where no object is labelled in both,
-    /// [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge) as [`accuracy`].
+    /// differ, [`ErrorKind::Empty`](crate::ErrorKind::Empty) where no object is labelled in both.
     pub fn compare(result: &Partition, truth: &Partition) -> Result<Scores> {
         Self::of(&Contingency::new(result, truth)?)
     }
@@ -125,7 +127,7 @@ impl Scores {
     /// ([`Contingency::with_counts`]) or counted elsewhere ([`Contingency::from_cells`]).
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge) as [`accuracy`].
+    /// None: what [`accuracy`] refuses is NaN here.
     pub fn of(table: &Contingency) -> Result<Scores> {
         let information = information::Information::new(table);
         let pairs = pair::PairTable::new(table);
@@ -136,7 +138,7 @@ impl Scores {
             ami: adjusted::adjusted(table, &information),
             ari: pairs.adjusted_rand(),
             rand: pairs.rand(),
-            accuracy: matching::matched_fraction(table)?,
+            accuracy: matching::accuracy_or_nan(table)?,
             purity: matching::pure_fraction(table),
             homogeneity: information.homogeneity(),
             completeness: information.completeness(),
@@ -173,5 +175,19 @@ impl Scores {
             ("fowlkes_mallows", self.fowlkes_mallows),
             ("jaccard", self.jaccard),
         ]
+    }
+}
+
+/// A number that may be NaN, for which JSON has no word.
+#[cfg(feature = "serde")]
+mod or_nan {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+        Some(*value).filter(|value| !value.is_nan()).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
     }
 }

@@ -49,7 +49,7 @@ pub fn jensen_shannon(a: &Memberships, b: &Memberships) -> Result<f64> {
         )));
     }
     let k = a.n_clusters().max(b.n_clusters());
-    super::matching::check_table(k, k)?;
+    super::matching::check_table("jensen_shannon", k, k)?;
     let known: Vec<usize> =
         (0..a.n_objects()).filter(|&i| a.evidence()[i] > 0.0 && b.evidence()[i] > 0.0).collect();
     ensure!(

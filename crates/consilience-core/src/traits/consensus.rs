@@ -96,7 +96,8 @@ pub trait NodeConsensus: Send + Sync {
     }
 
     /// Whether [`solve`](Self::solve) reads memberships and weights of the members where nodes have
-    /// them; ensembles with others are refused. Default [`Accepts::LABELS`].
+    /// them; ensembles with others are refused, but for weights of 0 and 1 alone, which leave
+    /// members out. Default [`Accepts::LABELS`].
     fn accepts(&self) -> Accepts {
         Accepts::LABELS
     }
@@ -143,7 +144,7 @@ impl<T: NodeConsensus> ConsensusFunction for T {
         if let Some(k) = asked {
             ensemble.check_clusters(k)?;
         }
-        ensemble.check_accepted(NodeConsensus::name(self), self.accepts())?;
+        let ensemble = &*ensemble.accepted_by(NodeConsensus::name(self), self.accepts())?;
         self.check(ensemble)?;
         let mut report = Report::default();
         let nodes = report.stage("microclusters", || self.nodes(ensemble, observer))?;
@@ -300,8 +301,8 @@ pub trait Hierarchy: Send + Sync {
         ensemble: &Ensemble,
         observer: &dyn Observer,
     ) -> Result<(Microclusters, Dendrogram)> {
-        ensemble.check_accepted("this tree", Accepts::LABELS)?;
-        let nodes = Microclusters::observed(ensemble, observer)?;
+        let ensemble = ensemble.accepted_by("this tree", Accepts::LABELS)?;
+        let nodes = Microclusters::observed(&ensemble, observer)?;
         let tree = self.tree(&nodes, &mut Report::default(), observer)?;
         Ok((nodes, tree))
     }

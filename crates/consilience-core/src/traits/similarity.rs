@@ -99,7 +99,7 @@ pub trait Similarity: Send + Sync {
     /// As [`Similarity::check`] and [`Similarity::between`].
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<SimilarityGraph>> {
         self.check()?;
-        ensemble.check_accepted(self.name(), self.accepts())?;
+        let ensemble = &*ensemble.accepted_by(self.name(), self.accepts())?;
         let mut report = Report::default();
         let nodes =
             report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;

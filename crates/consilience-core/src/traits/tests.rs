@@ -213,6 +213,10 @@ fn what_a_method_does_not_accept_never_reaches_it() {
     let error = method.fit(&weighted, &()).unwrap_err();
     assert!(error.message().contains("dealt"), "{error}");
     assert_eq!(method.asked.load(Ordering::Relaxed), 0);
+    // Weights of 0 and 1 leave members out, for everybody.
+    let chosen = ensemble().with_weights(vec![1.0, 0.0]).unwrap();
+    let rest = method.consensus(&ensemble().select(&[0]).unwrap()).unwrap();
+    assert_eq!(method.consensus(&chosen).unwrap(), rest);
     let method = Dealt { accepts: Accepts::ALL, ..Dealt::new(2) };
     assert!(method.fit(&weighted, &()).is_ok());
 }

@@ -87,7 +87,9 @@ pub(crate) fn computed_starts(
     Ok([mean?, residual, unit, latent?])
 }
 
-/// Memberships that fits begin from: those that are computed, then perturbations of these.
+/// Memberships that fits begin from: those that are computed, then perturbations of these. A
+/// cluster of one object has no pair within, so where clusters are so many that some have one,
+/// those of two objects or more are starts as well.
 fn starts(
     model: &BlockModel,
     answers: &Answers,
@@ -95,13 +97,17 @@ fn starts(
     observer: &dyn Observer,
 ) -> Result<Vec<Array2<f64>>> {
     let k = model.clusters.min(answers.answered().len()).max(1);
-    let computed = computed_starts(k, model.seed, answers, counts, observer)?;
-    let computed = computed.map(|labels| soft(&labels, k));
-    let few = if is_large(answers, k) { COMPUTED_STARTS } else { usize::MAX };
+    let mut computed = computed_starts(k, model.seed, answers, counts, observer)?.to_vec();
+    let pairs = (answers.answered().len() / 2).max(1);
+    if k > pairs {
+        computed.extend(computed_starts(pairs, model.seed, answers, counts, observer)?);
+    }
+    let computed: Vec<_> = computed.iter().map(|labels| soft(labels, k)).collect();
+    let few = if is_large(answers, k) { computed.len() } else { usize::MAX };
     Ok((0..model.restarts.min(few))
         .map(|s| {
-            let mut q = computed[s % COMPUTED_STARTS].clone();
-            if s >= COMPUTED_STARTS {
+            let mut q = computed[s % computed.len()].clone();
+            if s >= computed.len() {
                 perturb(&mut q, model.seed.derive("crowd start", s as u64));
             }
             q

@@ -219,7 +219,7 @@ impl PositionModel {
                 );
             }
             other => {
-                return Err(other.refuse("a model of positions", "a number or the posterior's"));
+                return Err(other.refuse("a crowd", "a number or auto"));
             }
         }
         for (name, value, most) in [

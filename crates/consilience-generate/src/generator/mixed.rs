@@ -1,7 +1,7 @@
 //! Tables of numbers and categories.
 
 use consilience_core::{
-    Ensemble, Features, Fit, Member, Observer, Partition, Report, Result, ensure,
+    Accepts, Ensemble, Features, Fit, Member, Observer, Partition, Report, Result, ensure,
 };
 
 use super::{Generator, Missing, tell_unlabelled};
@@ -14,7 +14,8 @@ impl Generator {
     /// Of the [`members`](Generator::members) each kind of column has its share by the number of
     /// columns, and each at least a quarter, so that neither drowns the other. The categories'
     /// share are all single columns, in random order, and then crosses of two columns at random.
-    /// A missing category is no label. Fractions of features and objects, projections and scales
+    /// A missing category is no label. Where there are categories alone, rows may stand for several
+    /// objects, as in an ensemble. Fractions of features and objects, projections and scales
     /// are for the numbers alone.
     ///
     /// ```
@@ -37,7 +38,10 @@ impl Generator {
     /// # Errors
     /// As [`Generator::fit`];
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) where numbers and
-    /// categories are of other objects.
+    /// categories are of other objects,
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) where
+    /// categories give memberships or have weights, or where there are numbers and rows stand for
+    /// several objects.
     pub fn fit_mixed(
         &self,
         numbers: Option<Features<'_>>,
@@ -45,6 +49,10 @@ impl Generator {
         observer: &dyn Observer,
     ) -> Result<Fit<Ensemble>> {
         self.check_members()?;
+        categories.check_accepted("a mixed table", Accepts::LABELS)?;
+        if numbers.is_some() {
+            categories.check_uncounted("a table with numbers", "repeat rows instead")?;
+        }
         let columns = categories.n_members();
         let share = match &numbers {
             None => self.members,
@@ -73,7 +81,11 @@ impl Generator {
             "{share} of {} members are categories, single or crossed by two",
             members.len()
         ));
-        let mut fit = Fit::new(Ensemble::mixed(members)?, report);
+        let mut ensemble = Ensemble::mixed(members)?;
+        if let Some(counts) = categories.counts() {
+            ensemble = ensemble.with_counts(counts.to_vec())?;
+        }
+        let mut fit = Fit::new(ensemble, report);
         if self.missing == Missing::Member {
             tell_unlabelled(&mut fit);
         }
@@ -159,6 +171,21 @@ mod tests {
                 assert_eq!(refused.kind(), ErrorKind::InvalidParameter);
             }
         }
+    }
+
+    #[test]
+    fn counts_stay_or_are_refused() {
+        let colours = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1]).unwrap()]).unwrap();
+        let counted = colours.clone().with_counts(vec![10, 1, 1]).unwrap();
+        let generator = Generator::new(GaussianMixture::new()).members(2);
+        let found = generator.fit_mixed(None, &counted, &()).unwrap().output;
+        assert_eq!(found.counts(), counted.counts());
+        let x = Array2::from_shape_fn((3, 2), |(i, j)| (i * 2 + j) as f64);
+        let refused = generator.fit_mixed(Some(x.view().into()), &counted, &()).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::InvalidParameter);
+        let weighted = Ensemble::new(vec![colours.members()[0].clone(); 2]).unwrap();
+        let weighted = weighted.with_weights(vec![1.0, 0.5]).unwrap();
+        assert!(generator.fit_mixed(None, &weighted, &()).is_err());
     }
 
     #[test]

@@ -199,8 +199,8 @@ impl<S: Similarity> Hierarchy for Linked<S> {
         observer: &dyn Observer,
     ) -> Result<(Microclusters, Dendrogram)> {
         self.similarity.check()?;
-        ensemble.check_accepted(&self.name, self.similarity.accepts())?;
-        let nodes = self.nodes(ensemble, observer)?;
+        let ensemble = ensemble.accepted_by(&self.name, self.similarity.accepts())?;
+        let nodes = self.nodes(&ensemble, observer)?;
         let tree = self.tree(&nodes, &mut Report::default(), observer)?;
         Ok((nodes, tree))
     }

@@ -53,7 +53,7 @@ impl<S: Similarity, P: GraphPartitioner> ConsensusFunction for Partitioned<S, P>
 
     fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         self.similarity.check()?;
-        ensemble.check_accepted(&self.name, self.similarity.accepts())?;
+        let ensemble = &*ensemble.accepted_by(&self.name, self.similarity.accepts())?;
         let mut report = Report::default();
         let nodes = report
             .stage("microclusters", || Microclusters::observed(ensemble, observer)?.canonical())?;

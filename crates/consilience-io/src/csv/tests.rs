@@ -15,6 +15,25 @@ fn blank_lines_of_one_column_are_unlabelled_objects() {
     assert_eq!(partition("label\n5\n\n\n6\n5\n\n"), vec![0, -1, -1, 1, 0]);
     assert_eq!(partition("5\r\n\r\n6\r\n\"\"\r\n5"), vec![0, -1, 1, -1, 0]);
     assert_eq!(partition("\u{feff}label\n\n7\n"), vec![-1, 0]);
+    assert_eq!(partition("label\n5\n\nnan\n\"\"\n"), vec![0, -1, -1, -1]);
+}
+
+#[test]
+fn blank_lines_at_the_end_are_told() {
+    let notes = |text: &str| {
+        let (wanted, unlimited) = (Wanted::default(), Allowance::unlimited());
+        let (mut of_labels, mut of_features) = (Vec::new(), Vec::new());
+        labels(text.as_bytes(), &(), &unlimited, &wanted, &mut of_labels).unwrap();
+        features(text.as_bytes(), &(), &unlimited, &wanted, &mut of_features).unwrap();
+        assert_eq!(of_labels, of_features, "{text:?}");
+        of_labels
+    };
+    let said = notes("label\n5\n6\n\n \r\n\n");
+    assert!(said.len() == 1 && said[0].starts_with("3 blank lines at the end"), "{said:?}");
+    // What an editor leaves, and blank lines that say nothing in any table of several columns.
+    for text in ["label\n5\n6\n\n", "label\n5\n6", "a,b\n1,2\n\n\n"] {
+        assert!(notes(text).is_empty(), "{text:?}");
+    }
 }
 
 fn wrong(text: &[u8]) -> String {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 #[cfg(doc)]
 use consilience_core::ErrorKind;
-use consilience_core::{Observer, Result, ensure, room};
+use consilience_core::{Observer, Result, Seed, ensure, room};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
@@ -12,6 +12,8 @@ use super::{KMeansFit, KMeansOptions, assign, fit};
 
 /// Rows of a block: rows are independent of each other, so it has no influence on the bits.
 const BLOCK: usize = 4096;
+/// Objects that all rows may stand for: whole numbers up to here are exact in `f64`.
+const MOST_OBJECTS: u128 = 1 << 53;
 
 /// Rows that need not be stored: each can be written down at any time, always with the same bits.
 pub trait RowSource: Sync {
@@ -21,13 +23,19 @@ pub trait RowSource: Sync {
     fn n_columns(&self) -> usize;
     /// Writes some rows, one after the other.
     fn write(&self, rows: Range<usize>, out: &mut [f32]);
+    /// How many equal rows each stands for; `None`, the default, where each stands for itself.
+    fn counts(&self) -> Option<&[u64]> {
+        None
+    }
 }
 
 /// k-means on the rows of a source, in memory for `most` rows and one number per row.
 ///
-/// Up to `most` rows this is [`fit`](super::fit) on all. With more, centres come from `most` rows
-/// drawn evenly over the source, and every row goes to the nearest of them; the inertia is then
-/// that of the drawn rows, and a centre may be nobody's nearest.
+/// Up to `most` rows this is [`fit`](super::fit) on all, weighted by their counts. With more,
+/// centres come from `most` rows drawn evenly over the source, and every row goes to the nearest of
+/// them; the inertia is then that of the drawn rows, and a centre may be nobody's nearest. A row
+/// that stands for several is drawn as often as they would be, were they written one after the
+/// other.
 ///
 /// ```
 /// use consilience::num::kmeans::{KMeansOptions, RowSource, fit_source};
@@ -57,8 +65,9 @@ pub trait RowSource: Sync {
 /// O(most k d) time per iteration and O(n k d) once.
 ///
 /// # Errors
-/// [`ErrorKind::Empty`] without rows or columns, [`ErrorKind::InvalidParameter`] for no clusters,
-/// [`ErrorKind::Cancelled`].
+/// [`ErrorKind::Empty`] without rows or columns, [`ErrorKind::InvalidParameter`] for no clusters
+/// and for counts that are all 0, of fewer rows in all than are drawn, or of more than 2^53,
+/// [`ErrorKind::ShapeMismatch`] where there is not one count per row, [`ErrorKind::Cancelled`].
 pub fn fit_source(
     source: &dyn RowSource,
     options: &KMeansOptions,
@@ -68,29 +77,24 @@ pub fn fit_source(
     let (n, d) = (source.n_rows(), source.n_columns());
     let most = most.max(options.clusters).max(1);
     if n <= most || d == 0 {
+        let counts = source.counts().map(|counts| counts.iter().map(|&count| count as f64));
+        let weights = counts.map(room::collected).transpose()?;
         return fit(
             written(source, std::slice::from_ref(&(0..n)), options.parallel)?.view(),
-            None,
+            weights.as_deref(),
             options,
             observer,
         );
     }
-    // One row of each of `most` equal stretches.
-    let mut stream = options.seed.derive("rows", 0).stream();
-    let drawn: Vec<usize> = (0..most)
-        .map(|s| {
-            let low = (s as u128 * n as u128 / most as u128) as usize;
-            let high = ((s + 1) as u128 * n as u128 / most as u128) as usize;
-            low + stream.below(high - low)
-        })
-        .collect();
+    let drawn = drawn_evenly(n, source.counts(), most, options.seed)?;
     fit_drawn(source, &drawn, options, observer)
 }
 
 /// k-means on the drawn rows of a source, in the order given; then every row of the source goes to
 /// the nearest centre.
 ///
-/// What [`fit_source`] does with more rows than it keeps, for callers who draw by themselves.
+/// What [`fit_source`] does with more rows than it keeps, for callers who draw by themselves. A row
+/// counts as often as it is drawn, whatever it stands for: who draws, draws by counts.
 ///
 /// ```
 /// use consilience::num::kmeans::{KMeansOptions, RowSource, fit_drawn};
@@ -152,6 +156,43 @@ pub fn fit_drawn(
     }
     found.assignment = labels;
     Ok(found)
+}
+
+/// One row of each of `most` equal stretches of `n` rows. With counts the stretches are of what the
+/// rows stand for, so that the same is drawn as from those rows written one by one.
+fn drawn_evenly(n: usize, counts: Option<&[u64]>, most: usize, seed: Seed) -> Result<Vec<usize>> {
+    let objects = match counts {
+        None => n as u128,
+        Some(counts) => {
+            ensure!(counts.len() == n, shape("{} counts for {n} rows", counts.len()));
+            let sum: u128 = counts.iter().map(|&count| u128::from(count)).sum();
+            ensure!(
+                (most as u128..=MOST_OBJECTS).contains(&sum),
+                invalid("{most} rows drawn of {sum}; expected no fewer, and 2^53 at most")
+            );
+            sum
+        }
+    };
+    let mut stream = seed.derive("rows", 0).stream();
+    let mut drawn = room::with_capacity(most)?;
+    // The row that the last one drawn belongs to, and the first object behind it.
+    let (mut row, mut end) = (0, counts.map_or(0, |counts| u128::from(counts[0])));
+    for s in 0..most {
+        let low = (s as u128 * objects / most as u128) as usize;
+        let high = ((s + 1) as u128 * objects / most as u128) as usize;
+        let object = low + stream.below(high - low);
+        let Some(counts) = counts else {
+            drawn.push(object);
+            continue;
+        };
+        // Objects are drawn in ascending order, and the last is below the sum of the counts.
+        while end <= object as u128 {
+            row += 1;
+            end += u128::from(counts[row]);
+        }
+        drawn.push(row);
+    }
+    Ok(drawn)
 }
 
 /// The rows of some ranges, one after the other.

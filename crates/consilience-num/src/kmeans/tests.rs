@@ -353,3 +353,78 @@ fn a_sample_has_a_row_of_each_stretch() {
         assert!((s * 10_007 / 100..(s + 1) * 10_007 / 100).contains(&row), "{s} {row}");
     }
 }
+
+/// Rows of a stored table that stand for several each.
+struct Counted(Stored, Vec<u64>);
+
+impl RowSource for Counted {
+    fn n_rows(&self) -> usize {
+        self.0.n_rows()
+    }
+    fn n_columns(&self) -> usize {
+        self.0.n_columns()
+    }
+    fn write(&self, rows: std::ops::Range<usize>, out: &mut [f32]) {
+        self.0.write(rows, out);
+    }
+    fn counts(&self) -> Option<&[u64]> {
+        Some(&self.1)
+    }
+}
+
+#[test]
+fn rows_with_counts_are_those_rows_repeated() {
+    // Four heaps at the corners of a square.
+    let mut next = noise(6);
+    let heaps = Array2::from_shape_fn((3000, 2), |(i, j)| {
+        let corner = if j == 0 { i % 2 } else { i / 2 % 2 };
+        (20 * corner) as f32 + next() as f32
+    });
+    let counts: Vec<u64> = (0..heaps.nrows()).map(|_| 1 + (next() * 5.0) as u64).collect();
+    let row_of: Vec<usize> = (0..heaps.nrows()).flat_map(|i| vec![i; counts[i] as usize]).collect();
+    let repeated = Stored(heaps.select(ndarray::Axis(0), &row_of));
+    let weights: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
+    let counted = Counted(Stored(heaps), counts);
+    let options = KMeansOptions::new(4).restarts(3).seed(Seed(2));
+    let expanded =
+        |fit: &KMeansFit<f32>| row_of.iter().map(|&i| fit.assignment[i]).collect::<Vec<_>>();
+    // All rows.
+    let rows = fit_source(&counted, &options, 3000, &()).unwrap();
+    assert_eq!(rows, fit(counted.0.0.view(), Some(&weights), &options, &()).unwrap());
+    let objects = fit_source(&repeated, &options, row_of.len(), &()).unwrap();
+    assert!((rows.inertia / objects.inertia - 1.0).abs() < 1e-6);
+    let pairs: BTreeSet<(u32, u32)> =
+        expanded(&rows).into_iter().zip(objects.assignment.iter().copied()).collect();
+    assert_eq!(pairs.len(), 4, "{pairs:?}");
+    // A sample: the same rows are drawn.
+    let rows = fit_source(&counted, &options, 500, &()).unwrap();
+    let objects = fit_source(&repeated, &options, 500, &()).unwrap();
+    assert_eq!((&rows.centres, rows.inertia), (&objects.centres, objects.inertia));
+    assert_eq!(expanded(&rows), objects.assignment);
+}
+
+#[test]
+fn counts_decide_and_are_checked() {
+    // Each row once, the pair that lies closest is a cluster; with counts it is torn apart.
+    let line = |counts: &[u64]| Counted(Stored(array![[0.0], [1.0], [3.0]]), counts.to_vec());
+    let options = KMeansOptions::new(2).restarts(10);
+    let found = fit_source(&line(&[1, 1, 1]), &options, 3, &()).unwrap();
+    assert_eq!((found.assignment[0], found.inertia), (found.assignment[1], 0.5));
+    let found = fit_source(&line(&[1000, 1000, 1]), &options, 3, &()).unwrap();
+    assert_eq!(found.assignment[1], found.assignment[2]);
+    assert!((found.inertia - 4000.0 / 1001.0).abs() < 1e-4);
+    // A row that stands for none is not drawn, as others may be again and again.
+    let found = fit_source(&line(&[0, 7, 0]), &options, 2, &()).unwrap();
+    assert_eq!((found.centres, found.assignment), (array![[1.0]], vec![0; 3]));
+    for (counts, expected) in [
+        (&[1, 1][..], ErrorKind::ShapeMismatch),
+        (&[1, 1, 1, 1][..], ErrorKind::ShapeMismatch),
+        (&[0, 0, 0][..], ErrorKind::InvalidParameter),
+    ] {
+        for most in [2, 3] {
+            assert_eq!(kind(fit_source(&line(counts), &options, most, &())), expected);
+        }
+    }
+    let many = line(&[u64::MAX, u64::MAX, u64::MAX]);
+    assert_eq!(kind(fit_source(&many, &options, 2, &())), ErrorKind::InvalidParameter);
+}

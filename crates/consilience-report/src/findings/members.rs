@@ -18,11 +18,13 @@ const MOST_CLUSTERS: usize = 60;
 pub struct MembersFindings {
     /// Every member, in order.
     pub members: Vec<MemberFindings>,
-    /// 1 - the mean agreement among the members; `None` for a single one.
+    /// 1 - the mean agreement among the members, each as often as it counts; `None` for a single
+    /// one.
     pub diversity: Option<f64>,
     /// Those that agree with the others less than half as much as the median member does.
     pub dissenters: Vec<usize>,
-    /// The members that are compared two by two: all, or some evenly spread.
+    /// The members that are compared two by two: all but those of weight 0, or some of these evenly
+    /// spread.
     pub compared: Vec<usize>,
     /// Their adjusted Rand indices; `None` where two label no object in common.
     pub agreement: Vec<Vec<Option<f64>>>,
@@ -42,9 +44,9 @@ pub struct MemberFindings {
     pub clusters: usize,
     /// Share of the rows that it labels.
     pub labelled: f64,
-    /// Normalized mutual information with the result.
+    /// Normalized mutual information with the result; `None` for a member of weight 0.
     pub with_result: Option<f64>,
-    /// The mean with the other members.
+    /// The mean with the other members; `None` for a member of weight 0.
     pub with_others: Option<f64>,
     /// Whether it agrees with the others far less than is usual.
     pub dissents: bool,
@@ -67,7 +69,10 @@ pub(super) fn findings(
     sample: &Sample,
 ) -> Result<MembersFindings> {
     let ensemble = report.ensemble;
-    let m = ensemble.n_members();
+    // In the order of the rows of the sample, in which members of weight 0 are left out.
+    let weight = |u: usize| ensemble.weights().map_or(1.0, |weights| weights[u]);
+    let heard: Vec<usize> = (0..ensemble.n_members()).filter(|&u| weight(u) > 0.0).collect();
+    let m = heard.len();
     let counts = |i: usize| ensemble.counts().map_or(1, |counts| counts[i]);
     let labelled = |member: &Partition| -> u64 {
         member.iter().enumerate().filter(|(_, l)| l.is_some()).map(|(i, _)| counts(i)).sum()
@@ -81,16 +86,17 @@ pub(super) fn findings(
         with_others: of.agreement_with_others,
         dissents: trust.dissenters.contains(&u),
     });
-    let compared: Vec<usize> = if m <= MOST_COMPARED {
+    let chosen: Vec<usize> = if m <= MOST_COMPARED {
         (0..m).collect()
     } else {
         (0..MOST_COMPARED).map(|at| at * m / MOST_COMPARED).collect()
     };
     let (rows, weights) = (sample.rows.members(), sample.rows.counts());
-    let agreement = compared
+    let agreement = chosen
         .par_iter()
-        .map(|&u| compared.iter().map(|&v| adjusted_rand(&rows[u], &rows[v], weights)).collect())
+        .map(|&u| chosen.iter().map(|&v| adjusted_rand(&rows[u], &rows[v], weights)).collect())
         .collect::<Result<_>>()?;
+    let compared: Vec<usize> = chosen.into_iter().map(|at| heard[at]).collect();
     let coverage = (!ensemble.is_complete()).then(|| CoverageFindings {
         labelled: compared
             .par_iter()

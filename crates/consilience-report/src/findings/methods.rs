@@ -32,7 +32,7 @@ pub struct CandidateFindings {
     pub about: String,
     /// Clusters that it found; `None` where it failed.
     pub clusters: Option<usize>,
-    /// Mean adjusted Rand index with the members.
+    /// Mean adjusted Rand index with the members, each as often as it counts.
     pub with_members: Option<f64>,
     /// How it ended.
     pub status: Option<&'static str>,
@@ -123,7 +123,7 @@ pub(super) fn compare(
         let with = |member| adjusted_rand(result, member, counts);
         let all: Vec<Option<f64>> =
             sample.rows.members().iter().map(with).collect::<Result<_>>()?;
-        own.with_members = mean(all.into_iter().flatten());
+        own.with_members = mean(&all, sample.rows.weights());
     }
     let agreement = pairs(&results, counts)?;
     Ok(MethodsFindings { candidates: found, agreement, sampled: sample.drawn })

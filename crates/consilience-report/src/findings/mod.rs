@@ -174,10 +174,17 @@ fn adjusted_rand(a: &Partition, b: &Partition, counts: Option<&[u64]>) -> Result
     }
 }
 
-/// The mean of what there is.
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, count) = values.fold((0.0, 0usize), |(s, c), v| (s + v, c + 1));
-    (count > 0).then(|| sum / count as f64)
+/// The mean of what there is, each as often as its weight says where there are weights.
+fn mean(values: &[Option<f64>], weights: Option<&[f64]>) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for (u, value) in values.iter().enumerate() {
+        if let Some(value) = *value {
+            let weight = weights.map_or(1.0, |weights| weights[u]);
+            sum += weight * value;
+            count += weight;
+        }
+    }
+    (count > 0.0).then(|| sum / count)
 }
 
 /// The name that was given, or the number.

@@ -10,7 +10,7 @@ const DRAWN: usize = 1_000;
 
 /// Rows with counts, and the result on them.
 pub(super) struct Sample {
-    /// The members.
+    /// The members that count, those of weight 0 left out.
     pub(super) rows: Ensemble,
     /// The result.
     pub(super) result: Partition,
@@ -44,7 +44,8 @@ impl Sample {
         let mut rows = sample.rows.select_objects(&kept)?;
         let clusters = kept.iter().filter_map(|&row| result.label(sample.objects[row])).collect();
         let objects = rows.total_count();
-        let result = rows.remove(ensemble.n_members())?;
+        // Members of weight 0 are not among the rows.
+        let result = rows.remove(rows.n_members() - 1)?;
         Ok(Sample { rows, result, clusters, objects, drawn: sample.drawn })
     }
 

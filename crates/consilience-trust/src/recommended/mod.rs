@@ -36,6 +36,7 @@ const LINKAGE: usize = 30_000;
 ///
 /// Members may give memberships, of which agreement counts the most probable clusters; weights of
 /// members count in both methods and in the mean over the members, halves are drawn without them.
+/// Members that label nothing, or of weight 0, are left out before anything is drawn.
 ///
 /// Where the number of clusters is not given ([`Clusters::Auto`]) it is that of [`ClusterNumber`].
 ///
@@ -180,6 +181,14 @@ impl Recommended {
     }
 }
 
+/// The members that count and label some object. Halves and resamples of the members are drawn by
+/// place, and one that says nothing would take a place in them.
+fn heard(ensemble: &Ensemble) -> Vec<usize> {
+    let counts = |u: usize| ensemble.weights().is_none_or(|weights| weights[u] > 0.0);
+    let says = |u: usize| ensemble.members()[u].n_labelled() > 0;
+    (0..ensemble.n_members()).filter(|&u| counts(u) && says(u)).collect()
+}
+
 /// What the same nodes in another order got.
 fn of_nodes(nodes: &Microclusters, other: &Microclusters, found: &[usize]) -> Vec<usize> {
     let mut out = vec![0; nodes.n_nodes()];
@@ -243,12 +252,17 @@ impl NodeConsensus for Recommended {
     fn check(&self, _: &Ensemble) -> Result<()> {
         match self.clusters {
             Clusters::Auto | Clusters::Fixed(_) => Ok(()),
-            other => Err(other.refuse("the recommended consensus", "a number or none")),
+            other => Err(other.refuse("the recommended consensus", "a number, or auto")),
         }
     }
 
     fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
-        Ok(Microclusters::observed(ensemble, observer)?.sorted_members())
+        let heard = heard(ensemble);
+        // Where nobody says anything there is nothing to leave out.
+        if heard.is_empty() || heard.len() == ensemble.n_members() {
+            return Ok(Microclusters::observed(ensemble, observer)?.sorted_members());
+        }
+        Ok(Microclusters::observed(&ensemble.select(&heard)?, observer)?.sorted_members())
     }
 
     fn solve(
@@ -362,6 +376,29 @@ mod tests {
             assert!(fit.report.notes[0].contains("not tried"));
             let notes = method.fit(&complete, &()).unwrap().report.notes;
             assert!(notes[0].contains("agrees best"), "{notes:?}");
+        }
+    }
+
+    #[test]
+    fn members_that_say_nothing_change_nothing() {
+        for seed in 0..4 {
+            let e = planted(Seed(seed), &[14, 9, 7, 4], 9, 0.4, 0.1).unwrap().ensemble;
+            let mut members = vec![Partition::from_labels(&[-1_i64; 34]).unwrap()];
+            members.extend(e.members().iter().cloned());
+            let silent = Ensemble::new(members.clone()).unwrap();
+            members.push(Partition::single_cluster(34).unwrap());
+            let mut weights = vec![1.0; 11];
+            weights[10] = 0.0;
+            let weighed = Ensemble::new(members).unwrap().with_weights(weights).unwrap();
+            for clusters in [Clusters::Fixed(4), Clusters::Auto] {
+                let method = Recommended::new(clusters);
+                let plain = method.fit(&e, &()).unwrap();
+                for more in [&silent, &weighed] {
+                    let found = method.fit(more, &()).unwrap();
+                    assert_eq!(found.output, plain.output, "seed {seed}");
+                    assert_eq!(found.report.notes, plain.report.notes, "seed {seed}");
+                }
+            }
         }
     }
 

@@ -68,9 +68,11 @@
 //! with nulls is an iterator of options, as above. A record batch of label columns becomes one
 //! member per column:
 //!
-//! ```ignore
+//! ```
 //! // arrow-array = "60"
-//! use arrow_array::{ArrayRef, RecordBatch, cast::AsArray, types::Int64Type};
+//! use std::sync::Arc;
+//!
+//! use arrow_array::{ArrayRef, Int64Array, RecordBatch, cast::AsArray, types::Int64Type};
 //! use consilience::{Ensemble, Partition};
 //!
 //! fn members(batch: &RecordBatch) -> consilience::Result<Ensemble> {
@@ -80,6 +82,13 @@
 //!     };
 //!     Ensemble::new(batch.columns().iter().map(member).collect::<consilience::Result<_>>()?)
 //! }
+//!
+//! let first: ArrayRef = Arc::new(Int64Array::from(vec![Some(3), Some(3), None]));
+//! let second: ArrayRef = Arc::new(Int64Array::from(vec![0, 1, 1]));
+//! let batch = RecordBatch::try_from_iter([("first", first), ("second", second)])?;
+//! let ensemble = members(&batch)?;
+//! assert_eq!((ensemble.n_members(), ensemble.n_objects()), (2, 3));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! The slices and options themselves, which every version of Arrow gives:

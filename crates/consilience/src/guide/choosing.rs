@@ -150,8 +150,9 @@
 //! Memberships are accepted by co-association (EAC, WEAC, LWEA), ECPCS, walks (PTA, PTGP,
 //! diffusion), cuts (CSPA, MCLA, HBGF, LWGP), votes (voting, QMI, least squares), PCC, networks and
 //! the recommended method. The same methods accept weights, except ECPCS and MCLA; HGPA accepts
-//! weights but not memberships. [`NodeConsensus::accepts`](crate::core::NodeConsensus::accepts)
-//! tells which. `docs/soft-members.md` has measurements of where memberships pay.
+//! weights but not memberships. Weights of 0 and 1 alone leave members out, which every method
+//! accepts. [`NodeConsensus::accepts`](crate::core::NodeConsensus::accepts) tells which.
+//! `docs/soft-members.md` has measurements of where memberships pay.
 //!
 //! # How many clusters
 //!
@@ -175,7 +176,8 @@
 //!
 //! [`ClusterNumber`](crate::trust::ClusterNumber) computes five criteria for every k from 2 to the
 //! square root of the number of microclusters, and to 30 at most;
-//! [`up_to`](crate::trust::ClusterNumber::up_to) sets another limit. If the criteria agree, that
+//! [`at_least`](crate::trust::ClusterNumber::at_least) and
+//! [`up_to`](crate::trust::ClusterNumber::up_to) set other limits. If the criteria agree, that
 //! number is recommended; otherwise a value between them. On data with known classes the median
 //! relative error is 40 %, so a number that you know from elsewhere is better.
 //!
@@ -183,6 +185,8 @@
 //!
 //! [`Diagnostics`](crate::trust::Diagnostics) compares any result with the ensemble, without true
 //! labels: which objects are uncertain, which clusters hold together, which members disagree.
+//! Members that give memberships are compared by their most probable clusters, and members with
+//! weights count as often as these say. The report below does the same.
 //!
 //! ```
 //! # use consilience::ndarray::array;

@@ -161,4 +161,5 @@
 //! UTF-8, with or without a byte order mark. The first row tells what separates columns: a comma
 //! where there is one, else a semicolon, else a tab; in `.tsv` a tab first. The first row is a
 //! header where it holds text that its columns do not have again; a table of one column may have
-//! blank lines, which are unlabelled objects.
+//! blank lines, which are unlabelled objects, but for those at the end of the file: write -1 or
+//! `""` there.

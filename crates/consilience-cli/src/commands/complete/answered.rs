@@ -25,7 +25,7 @@ pub(super) fn run(args: &Complete, path: &Path, terminal: &Terminal) -> Outcome<
     let method = choices::find("--method", name, &ANSWERED)
         .map_err(|failure| failure.within("with --answers"))?
         .build(&ask, &args.params)?;
-    let outputs = args.labelling.outputs()?;
+    let outputs = args.labelling.outputs(&args.common)?;
 
     let start = Instant::now();
     let table = args.labelling.features(&args.features, false, args.common.seed, terminal)?;

@@ -22,7 +22,7 @@ pub(super) fn run(args: &Complete, constraints: &Path, terminal: &Terminal) -> O
     let name = args.method.as_deref().unwrap_or("mccc");
     let ask = Ask::new(args.clusters, args.common.seed);
     let method = choices::find("--method", name, &METHODS)?.build(&ask, &args.params)?;
-    let outputs = args.labelling.outputs()?;
+    let outputs = args.labelling.outputs(&args.common)?;
 
     let start = Instant::now();
     let table = args.labelling.features(&args.features, false, args.common.seed, terminal)?;

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
         return Err(Failure::bad("--state -: a state is read and written; expected a file"));
     }
     let plan = Plan::parse(args)?;
-    let mut outputs = Outputs::new()
+    let mut outputs = Outputs::new(&args.common)
         .table("-o", "labels", args.output.as_deref())?
         .table("--soft", "memberships", args.soft.as_deref())?
         .any("--state", "state", args.state.as_deref())?;
