@@ -350,7 +350,7 @@ fn compressed_text_and_arrow_files_are_tables_too() {
     folder.fails("consensus half.csv.gz --clusters 4", &["half.csv.gz", "truncated"]);
     // Parallel compressors write frames that are to be skipped.
     let frames = [b"\x50\x2a\x4d\x18\x02\0\0\0ab".to_vec(), folder.read("pool.csv.zst")];
-    folder.write("frames.csv", &frames.concat());
+    folder.write("frames.csv", frames.concat());
     folder.ok("consensus frames.csv --clusters 4");
     let mut wrong = folder.read("pool.csv.zst");
     let middle = wrong.len() / 2;

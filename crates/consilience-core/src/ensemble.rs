@@ -42,7 +42,7 @@ use crate::{
 )]
 pub struct Ensemble {
     objects: usize,
-    members: Vec<Partition>,
+    pub(crate) members: Vec<Partition>,
     /// How many identical objects each object stands for; 1 each where `None`.
     counts: Option<Arc<[u64]>>,
     /// One entry for each member, `None` where it has labels; empty where all have.

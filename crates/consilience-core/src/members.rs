@@ -189,6 +189,52 @@ impl Ensemble {
         Ok(self)
     }
 
+    /// Adds the members of another ensemble of the same objects at the end, with their memberships
+    /// and weights.
+    ///
+    /// ```
+    /// use consilience::Ensemble;
+    /// use consilience::ndarray::array;
+    ///
+    /// let mut all = Ensemble::from_array(array![[0], [0], [1]].view())?;
+    /// let more = Ensemble::from_array(array![[0, 1], [1, 1], [1, 0]].view())?;
+    /// all.extend(&more.with_weights(vec![1.0, 0.5])?)?;
+    /// assert_eq!((all.n_members(), all.weights()), (3, Some(&[1.0, 1.0, 0.5][..])));
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) for another number of objects,
+    /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) where a row stands for
+    /// other numbers of objects in the two; the ensemble is then as before.
+    #[doc(alias = "concat")]
+    #[doc(alias = "append")]
+    #[doc(alias = "join")]
+    pub fn extend(&mut self, more: &Ensemble) -> Result<()> {
+        let n = self.n_objects();
+        let found = more.n_objects();
+        ensure!(found == n, shape("members of {found} objects for an ensemble of {n}"));
+        let count = |e: &Ensemble, i: usize| e.counts().map_or(1, |counts| counts[i]);
+        if let Some(i) = (0..n).find(|&i| count(self, i) != count(more, i)) {
+            let (own, other) = (count(self, i), count(more, i));
+            return Err(Error::invalid(format!(
+                "row {i} stands for {own} objects, and for {other} in the members to be added"
+            )));
+        }
+        let both = [&*self, more];
+        let weighted = both.iter().any(|e| e.weights().is_some());
+        let weights = both.iter().flat_map(|e| {
+            (0..e.n_members()).map(move |u| e.weights().map_or(1.0, |weights| weights[u]))
+        });
+        let weights = weighted.then(|| weights.collect());
+        let soft = both.iter().flat_map(|e| (0..e.n_members()).map(move |u| e.soft(u).cloned()));
+        let soft = soft.collect();
+        self.members.extend_from_slice(&more.members);
+        self.set_soft(soft);
+        self.weights = weights;
+        Ok(())
+    }
+
     /// How often each member counts; `None` where each counts once.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
@@ -374,6 +420,25 @@ mod tests {
         let e = weighted.check_accepted("mm", Accepts::MEMBERSHIPS).unwrap_err();
         assert!(e.message().contains("mm") && e.message().contains("weight 2"), "{e}");
         assert!(weighted.check_accepted("eac", Accepts::ALL).is_ok());
+    }
+
+    #[test]
+    fn ensembles_are_joined_with_all_that_members_have() {
+        let mut all = mixed();
+        all.extend(&mixed().with_weights(vec![2.0, 0.0]).unwrap()).unwrap();
+        let twice = mixed().select(&[0, 1, 0, 1]).unwrap();
+        assert_eq!(all, twice.with_weights(vec![1.0, 1.0, 2.0, 0.0]).unwrap());
+        let counted = |count| {
+            let counts = (0..mixed().n_objects() as u64).map(|i| if i == 1 { count } else { 1 });
+            mixed().with_counts(counts.collect::<Vec<_>>()).unwrap()
+        };
+        let mut many = counted(7);
+        let e = many.extend(&counted(8)).unwrap_err();
+        assert!(e.message().starts_with("row 1 stands for 7 objects, and for 8"), "{e}");
+        many.extend(&counted(7)).unwrap();
+        assert_eq!((many.n_members(), many.counts()), (4, counted(7).counts()));
+        let fewer = mixed().select_objects(&[0]).unwrap();
+        assert_eq!(many.extend(&fewer).unwrap_err().kind(), crate::ErrorKind::ShapeMismatch);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 #[cfg(any(doc, test))]
 use crate::ErrorKind;
-use crate::{Error, Partition, Result, checks, ensure, room};
+use crate::{Error, MemoryBudget, Partition, Result, checks, ensure, room};
 
 /// Which node of a graph each object belongs to: microclusters, or the objects themselves.
 ///
@@ -190,6 +190,45 @@ impl SimilarityGraph {
     /// The symmetric matrix of weights.
     pub fn weights(&self) -> ArrayView2<'_, f64> {
         self.weights.view()
+    }
+
+    /// The matrix of all objects, as the consensus matrix of consensus clustering is: entry (i, j)
+    /// is that of their nodes, and 0 where one of the two is in none.
+    ///
+    /// ```
+    /// use consilience::{Ensemble, MemoryBudget, Similarity};
+    /// use consilience::graph::CoAssociation;
+    /// use consilience::ndarray::array;
+    ///
+    /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1], [0, 0]].view())?;
+    /// let graph = CoAssociation::default().fit(&ensemble, &())?.output;
+    /// assert_eq!(graph.weights().dim(), (2, 2)); // objects 0 and 2 are one node
+    /// let matrix = graph.by_object(MemoryBudget::default())?;
+    /// assert_eq!(matrix, array![[1.0, 0.5, 1.0], [0.5, 1.0, 0.5], [1.0, 0.5, 1.0]]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Complexity
+    /// 8 n^2 bytes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge) beyond the budget.
+    #[doc(alias = "consensus matrix")]
+    #[doc(alias = "co-association matrix")]
+    pub fn by_object(&self, budget: MemoryBudget) -> Result<Array2<f64>> {
+        let nodes = self.grouping.of_object();
+        let n = nodes.len();
+        budget.check_square("similarities of objects", n, 8)?;
+        let mut all = room::zeros(n.saturating_mul(n))?;
+        all.par_chunks_mut(n.max(1)).zip(nodes).for_each(|(out, &own)| {
+            if own != Grouping::NONE {
+                let row = self.weights.row(own as usize);
+                for (out, &node) in out.iter_mut().zip(nodes) {
+                    *out = if node == Grouping::NONE { 0.0 } else { row[node as usize] };
+                }
+            }
+        });
+        Array2::from_shape_vec((n, n), all).map_err(|e| Error::shape(e.to_string()))
     }
 
     /// Takes the graph apart, for partitioners that work in its memory.

@@ -132,7 +132,7 @@ fn tree<C: Count>(
     // Nodes that share nothing with any other that is left.
     let mut alone: Vec<usize> = Vec::new();
     while merges.len() + alone.len() < n {
-        if (merges.len() + alone.len()) % 256 == 0 {
+        if (merges.len() + alone.len()).is_multiple_of(256) {
             observer.check()?;
             observer.progress("partition", merges.len(), n - 1);
         }

@@ -65,6 +65,7 @@ const BLUR: f64 = 0.1;
 #[doc(alias = "MM")]
 #[doc(alias = "EM")]
 #[doc(alias = "latent_class_analysis")]
+#[doc(alias = "latent class analysis")]
 #[derive(Clone, Copy, Debug)]
 pub struct MixtureModel {
     clusters: Clusters,

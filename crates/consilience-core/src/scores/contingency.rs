@@ -1,5 +1,7 @@
+use ndarray::Array2;
+
 use super::pair::PairTable;
-use crate::{Error, LabelInt, Partition, Result, checks, with_labels};
+use crate::{Error, LabelInt, Partition, Result, checks, room, with_labels};
 
 /// Tables up to this many entries are counted in a dense array: at 4 bytes each they stay in the
 /// cache.
@@ -200,6 +202,31 @@ impl Contingency {
     /// The entries above 0 as (row, column, objects), row by row.
     pub fn cells(&self) -> impl Iterator<Item = (usize, usize, u64)> + '_ {
         self.cells.iter().map(|&(i, j, count)| (i as usize, j as usize, count))
+    }
+
+    /// The whole table, a row for each cluster of the first partition and a column for each of the
+    /// second: scikit-learn's `contingency_matrix`.
+    ///
+    /// ```
+    /// use consilience::{Partition, scores::Contingency};
+    /// use consilience::ndarray::array;
+    ///
+    /// let a = Partition::from_labels(&[0, 0, 1, 1, 1])?;
+    /// let b = Partition::from_labels(&[0, 1, 1, 1, -1])?;
+    /// assert_eq!(Contingency::new(&a, &b)?.to_array()?, array![[1, 1], [0, 2]]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge) where the system has no memory for it.
+    #[doc(alias = "contingency_matrix")]
+    #[doc(alias = "confusion matrix")]
+    #[doc(alias = "crosstab")]
+    pub fn to_array(&self) -> Result<Array2<u64>> {
+        let (rows, columns) = (self.rows.len(), self.columns.len());
+        let mut table = room::zeros(rows.saturating_mul(columns))?;
+        self.cells().for_each(|(i, j, count)| table[i * columns + j] = count);
+        Array2::from_shape_vec((rows, columns), table).map_err(|e| Error::shape(e.to_string()))
     }
 
     /// Number of entries above 0.
