@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use consilience_core::{
     Dendrogram, Error, MemoryBudget, Microclusters, Observer, Partition, Report, Result,
@@ -145,9 +146,9 @@ impl EvidenceWeights {
 
     /// The tree of average linkage on the weighted co-association, without the matrix: what
     /// [`Similarity::average_tree`](consilience_core::Similarity::average_tree) asks for. `None`
-    /// where some label is missing, and where the matrix is faster and within the budget: among
-    /// many microclusters of which two share more than three clusters on average. At least one
-    /// weight must be positive.
+    /// where some label is missing, and where the matrix is faster, takes half a gibibyte at most
+    /// and is within the budget: among 1,000 to 8,192 microclusters of which two share more than
+    /// four clusters on average. At least one weight must be positive.
     ///
     /// # Complexity
     /// O(n~ M) memory; each of some 3 n~ searches for a nearest neighbour reads the microclusters
@@ -186,14 +187,15 @@ impl EvidenceWeights {
 }
 
 /// Whether a matrix of similarities is made faster than neighbours are found without one: where
-/// nodes are many and two of them share so many clusters that a search reads more entries than
-/// there are nodes.
+/// two nodes share so many clusters that a search reads more entries than there are nodes. Of few
+/// nodes both are fast, and of very many the matrix is large; how much memory there is is not
+/// asked, since labels should not depend on that where rounding decides.
 fn is_crowded(incidence: &ClusterIncidence) -> bool {
-    const MANY: usize = 1000;
-    const SHARED: f64 = 3.0;
+    const NODES: RangeInclusive<usize> = 1000..=8192;
+    const SHARED: f64 = 4.0;
     let n = incidence.n_rows();
     let entries = (0..incidence.n_clusters()).map(|c| (incidence.rows_of(c).len() as f64).powi(2));
-    n >= MANY && entries.sum::<f64>() > SHARED * (n as f64).powi(2)
+    NODES.contains(&n) && entries.sum::<f64>() > SHARED * (n as f64).powi(2)
 }
 
 /// What a weighted co-association is the ratio of, a row at a time.

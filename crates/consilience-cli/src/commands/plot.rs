@@ -131,7 +131,7 @@ fn cdf(args: &Plot, terminal: &Terminal) -> Outcome<String> {
     };
     let seed = Seed(args.common.seed);
     let members = ConsensusCdf::of_sample(&ensemble, CDF_OBJECTS, seed, terminal)?;
-    if Microclusters::observed(&ensemble, terminal)?.n_nodes() > CDF_OBJECTS {
+    if Microclusters::observed(&ensemble.hardened(), terminal)?.n_nodes() > CDF_OBJECTS {
         terminal.note(format!("the curve is that of {CDF_OBJECTS} objects, drawn at random"));
     }
     let mut named = vec![("members".to_owned(), steps(&members))];

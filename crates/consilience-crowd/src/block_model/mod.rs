@@ -52,7 +52,8 @@ const LEAST_PSEUDO: f64 = 1e-6;
 ///
 /// Of several starts the one with the highest evidence bound is kept. The starts are spectral
 /// clusterings of the mean answers, of the residual `c - mean N` and of Dawid and Skene's
-/// posteriors, and random perturbations of them. All run for 20 iterations; the best third goes on
+/// posteriors, and random perturbations of them; where there are more clusters than half of the
+/// objects, clusterings into that half as well. All run for 20 iterations; the best third goes on
 /// until it converges.
 ///
 /// ```
