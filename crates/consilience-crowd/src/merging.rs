@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
-use std::ops::Bound;
 
 use consilience_core::{Observer, Result};
 
@@ -24,7 +23,8 @@ pub(crate) struct Agglomerated {
 ///
 /// Clusters between which nobody answered are candidates as well; ties go to answered pairs, then
 /// to the smaller clusters, then to the lower numbers. O(m log m) for m answered pairs, but for
-/// hubs: a merge walks the shorter list of neighbours.
+/// hubs: a merge walks the shorter list of neighbours, and O(n) more for a merge that goes against
+/// the answers.
 pub(crate) fn agglomerate(
     posterior: &Posterior,
     k: usize,
@@ -86,6 +86,9 @@ struct Merging {
     version: Vec<u32>,
     offers: BinaryHeap<Offer>,
     by_size: BTreeSet<(u32, u32)>,
+    /// Of each cluster the smallest that nobody compared with it, and the versions of both. As long
+    /// as neither is merged no other takes its place: a cluster of two is larger than either.
+    stranger: Vec<Option<(u32, (u32, u32))>>,
     /// What a pair that nobody answered takes off.
     unanswered: f64,
 }
@@ -100,6 +103,7 @@ impl Merging {
             version: vec![0; n],
             offers: BinaryHeap::with_capacity(posterior.pairs.len()),
             by_size: (0..n as u32).map(|i| (1, i)).collect(),
+            stranger: vec![None; n],
             unanswered,
         };
         for &(i, j, odds) in &posterior.pairs {
@@ -132,16 +136,19 @@ impl Merging {
             }
             self.offers.pop();
         };
-        match (answered, self.unanswered()) {
-            (Some(best), Some(other)) if best.0 < other.0 => Some(other),
-            (Some(best), _) => Some(best),
-            (None, other) => other,
+        let mut smallest = self.by_size.iter().map(|&(s, _)| f64::from(s));
+        let pairs = smallest.next()? * smallest.next()?;
+        match answered {
+            // No other merge takes less off.
+            Some(best) if best.0 >= -self.unanswered * pairs => Some(best),
+            Some(best) => self.unanswered().filter(|other| other.0 > best.0).or(Some(best)),
+            None => self.unanswered(),
         }
     }
 
     /// The best merge of two clusters between which nobody answered: those of which the product of
     /// the sizes is least.
-    fn unanswered(&self) -> Option<(f64, u32, u32)> {
+    fn unanswered(&mut self) -> Option<(f64, u32, u32)> {
         let live = self.by_size.len();
         let mut least: Option<(f64, u32, u32)> = None;
         for &at in &self.by_size {
@@ -154,11 +161,19 @@ impl Merging {
             if others.len() + 1 == live {
                 continue;
             }
-            let mut larger = self.by_size.range((Bound::Excluded(at), Bound::Unbounded));
-            if let Some(&(t, b)) = larger.find(|(_, b)| !others.contains_key(b))
-                && least.is_none_or(|(product, ..)| s * f64::from(t) < product)
-            {
-                least = Some((s * f64::from(t), a.min(b), a.max(b)));
+            let version = |c: u32| self.version[c as usize];
+            let known = self.stranger[a as usize]
+                .filter(|&(b, versions)| versions == (version(a), version(b)));
+            let Some(b) = known.map(|(b, _)| b).or_else(|| {
+                let mut all = self.by_size.iter().map(|&(_, b)| b);
+                all.find(|b| *b != a && !others.contains_key(b))
+            }) else {
+                continue;
+            };
+            self.stranger[a as usize] = Some((b, (version(a), version(b))));
+            let product = s * f64::from(self.size[b as usize]);
+            if least.is_none_or(|(least, ..)| product < least) {
+                least = Some((product, a.min(b), a.max(b)));
             }
         }
         least.map(|(product, a, b)| (-self.unanswered * product, a, b))

@@ -148,7 +148,8 @@ impl EvidenceWeights {
     /// [`Similarity::average_tree`](consilience_core::Similarity::average_tree) asks for. `None`
     /// where some label is missing, and where the matrix is faster, takes half a gibibyte at most
     /// and is within the budget: among 1,000 to 8,192 microclusters of which two share more than
-    /// four clusters on average. At least one weight must be positive.
+    /// four clusters on average. Merges that tie may be made in another order there. At least one
+    /// weight must be positive.
     ///
     /// # Complexity
     /// O(n~ M) memory; each of some 3 n~ searches for a nearest neighbour reads the microclusters
@@ -169,8 +170,7 @@ impl EvidenceWeights {
         }
         ensure!(nodes.n_nodes() > 0, empty("a dendrogram needs at least one leaf"));
         let incidence = report.stage("similarity", || ClusterIncidence::of(nodes))?;
-        if is_crowded(&incidence) && budget.check_square("similarities", nodes.n_nodes(), 8).is_ok()
-        {
+        if is_crowded(&incidence) && budget.allows_table(nodes.n_nodes(), nodes.n_nodes(), 8) {
             return Ok(None);
         }
         let weights = report.stage("similarity", || {

@@ -114,8 +114,7 @@ impl<R: Read> Start<R> {
         let begins = line;
         let (lines, closed) = rest_of_record(&mut rest, &mut first)?;
         line += lines;
-        let told = told_separator.filter(|&(byte, _)| holds(&first, byte));
-        let separator = told.or_else(|| separator(&first, tabs));
+        let separator = told_separator.or_else(|| separator(&first, tabs));
         // Several columns are read by the csv crate, whose quotes are followed again.
         if !closed && separator.is_none() {
             return Err(malformed(never_closed(begins)));
@@ -451,6 +450,7 @@ mod tests {
         assert_eq!(records("sep=;\r\na,x;b\n1;2\n"), [["a,x", "b"], ["1", "2"]]);
         assert_eq!(records("SEP=,\na;x,b\n"), [["a;x", "b"]]);
         assert_eq!(records("sep=,\na\n1\n"), [["a"], ["1"]]);
+        assert_eq!(records("sep=;\n1,5\n2,5\n"), [["1,5"], ["2,5"]]);
         assert_eq!(records("sep=,x\n1,2\n"), [["sep=", "x"], ["1", "2"]]);
     }
 }
