@@ -6,8 +6,8 @@ use consilience_graph::{CoAssociation, Linked, linked_method};
 /// The plain classic: no parameters but the linkage, and exact on microclusters, which count with
 /// their sizes. Use it as the yardstick; where local links mislead, `Pta` of the same ensemble does
 /// better. Average linkage of a complete ensemble needs no matrix, and makes one only where members
-/// are so many that it is faster, and it small and within the budget; the other linkages and missing labels
-/// need one, and from some 30,000 microclusters on it no longer fits.
+/// are so many that it is faster, and it small and within the budget; the other linkages and
+/// missing labels need one, and from some 30,000 microclusters on it no longer fits.
 ///
 /// ```
 /// use consilience::{Clusters, ConsensusFunction, Ensemble, Partition};
