@@ -151,8 +151,8 @@ impl Merging {
     fn unanswered(&mut self) -> Option<(f64, u32, u32)> {
         let live = self.by_size.len();
         let mut least: Option<(f64, u32, u32)> = None;
-        for &at in &self.by_size {
-            let (s, a) = (f64::from(at.0), at.1);
+        for &(s, a) in &self.by_size {
+            let s = f64::from(s);
             // All further pairs are of clusters at least as large.
             if least.is_some_and(|(product, ..)| product <= s * s) {
                 break;

@@ -1,4 +1,5 @@
 use ndarray::ArrayView2;
+use rayon::prelude::*;
 
 use consilience_core::{
     Clusters, Dendrogram, Fit, GraphPartitioner, Linkage, Observer, Partition, Report, Result,
@@ -100,10 +101,9 @@ impl Agglomeration {
 /// What similarities are divided by: 1, or the largest of two nodes where that is larger by more
 /// than rounding.
 fn unit(similarities: ArrayView2<'_, f64>) -> f64 {
-    let rows = similarities.rows().into_iter().enumerate();
-    let largest = rows.fold(1.0, |largest: f64, (i, row)| {
-        row.iter().take(i).fold(largest, |largest, &s| largest.max(s))
-    });
+    let of_row = |i: usize| similarities.row(i).iter().take(i).copied().fold(1.0, f64::max);
+    let rows = (0..similarities.nrows()).into_par_iter();
+    let largest = rows.map(of_row).reduce(|| 1.0, f64::max);
     if largest > 1.0 + ROUNDED { largest } else { 1.0 }
 }
 
