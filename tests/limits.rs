@@ -12,8 +12,11 @@ use consilience::metric::{Dca, Itml, LinearMap, Lmnn, Mmc, Rca, RsdDiagonal, Rsd
 use consilience::model::ConsensusClustering;
 use consilience::prelude::*;
 use consilience::report::ClusteringReport;
+use consilience::scores::jensen_shannon_within;
 use consilience::trust::Diagnostics;
-use consilience::{Ensemble, Error, ErrorKind, MemoryBudget, Partition, Seed, SideInformation};
+use consilience::{
+    Ensemble, Error, ErrorKind, Memberships, MemoryBudget, Partition, Seed, SideInformation,
+};
 use ndarray::Array2;
 
 /// 120 objects under six members of 20 clusters, hardly two rows alike; some labels missing where
@@ -94,6 +97,13 @@ fn what_judges_a_clustering_asks_its_budget() {
     too_large("model", model);
     let model = ConsensusClustering::new(2).cluster(&x).unwrap();
     too_large("model", model.diagnostics_within(tiny()).unwrap_err());
+    too_large("votes", model.memberships_within(&x, tiny()).unwrap_err());
+    assert!(model.memberships_within(&x, MemoryBudget::bytes(60 * 2 * 8)).is_ok());
+    let soft = Memberships::from(&found);
+    let apart = |budget| jensen_shannon_within(&soft, &soft, budget);
+    assert_eq!(apart(MemoryBudget::bytes(3 * 3 * 8)).unwrap(), 0.0);
+    let many = Memberships::from(&Partition::from_fn(120, |i| Some(i as u64)).unwrap());
+    too_large("divergence", jensen_shannon_within(&soft, &many, tiny()).unwrap_err());
 }
 
 fn generated(clusterer: impl BaseClusterer + 'static) -> Option<Error> {

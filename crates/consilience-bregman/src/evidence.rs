@@ -12,6 +12,9 @@ use std::ops::Range;
 /// Microclusters per parallel task while pairs are sampled; fixed, so that the sample does not
 /// depend on the number of threads.
 const CHUNK: usize = 1024;
+/// Largest number of members, each as often as it counts, that label a microcluster: with larger
+/// ones sums over pairs could leave the numbers there are.
+const OWN: f64 = 9_007_199_254_740_992.0;
 
 /// Pair counts (c, N) between microclusters with their sizes: what [`Pcc`](crate::Pcc) is fitted
 /// to.
@@ -306,7 +309,7 @@ impl PairEvidence {
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`] for other lengths, [`ErrorKind::InvalidParameter`] for a size
-    /// of 0 or a number that is negative or none.
+    /// of 0 or a number of members outside `0..=2^53`.
     pub fn with_sizes(self, sizes: &[u64], own: &[f64]) -> Result<Self> {
         let n = self.n_nodes();
         ensure!(
@@ -316,9 +319,11 @@ impl PairEvidence {
         if let Some(i) = sizes.iter().position(|&s| s == 0) {
             return Err(Error::invalid(format!("microcluster {i} of size 0; expected at least 1")));
         }
-        if let Some(i) = own.iter().position(|o| !(*o >= 0.0) || o.is_infinite()) {
+        if let Some(i) = own.iter().position(|o| !(0.0..=OWN).contains(o)) {
             let own = own[i];
-            return Err(Error::invalid(format!("own count {own} of microcluster {i}")));
+            return Err(Error::invalid(format!(
+                "own count {own} of microcluster {i}; expected 0 to 2^53"
+            )));
         }
         let within = self.within;
         let evidence = Self::assemble(sizes.to_vec(), own.to_vec(), self.pattern, self.counts);

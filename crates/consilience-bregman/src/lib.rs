@@ -39,6 +39,7 @@ mod point;
 mod quadratic;
 #[cfg(test)]
 mod reference;
+mod rounding;
 mod start;
 #[cfg(feature = "serde")]
 mod stored;

@@ -9,6 +9,7 @@ use crate::heap::IndexedHeap;
 use crate::kernel;
 use crate::newton::Inside;
 use crate::point::{Point, Problem, Row, inner, steepest};
+use crate::rounding::{Judged, is_steep};
 
 /// Steps of the search along a line; each at least halves the interval every second time.
 const STEPS: usize = 60;
@@ -96,6 +97,8 @@ fn run<const K: usize>(
 /// The state of a search, and buffers for one step.
 struct Search<'a, const K: usize> {
     problem: &'a Problem<'a>,
+    /// Rounding of v counts near its ends.
+    steep: bool,
     nodes: Nodes<K>,
     row: Row,
     old: Vec<f64>,
@@ -109,6 +112,7 @@ impl<'a, const K: usize> Search<'a, K> {
         let k = if K > 0 { K } else { problem.clusters };
         Search {
             problem,
+            steep: is_steep(problem.divergence),
             nodes: Nodes::new(n, k),
             row: Row::default(),
             old: vec![0.0; k],
@@ -126,25 +130,21 @@ impl<'a, const K: usize> Search<'a, K> {
         (from, to): (usize, usize),
         heap: &mut IndexedHeap,
     ) -> bool {
-        let Search { problem, nodes, row, old, new, own, after } = self;
+        let Search { problem, steep, nodes, row, old, new, own, after } = self;
         old.copy_from_slice(nodes.parts(i).y);
         let partners = row.read(problem, i);
         nodes.predict(partners, old, (from, to), row);
-        let room = old[from];
-        let step = along(problem, i, old, (from, to), row);
+        let mut step = along(problem, i, old, (from, to), row);
+        if *steep {
+            step = certain(problem, point, (i, from, to), step, row, new);
+        }
         if !(step > 0.0) {
             // As good as optimal: rounding leaves no step.
             nodes.bind(i, 0.0);
             heap.update(i, 0.0);
             return false;
         }
-        new.copy_from_slice(old);
-        if step >= room {
-            new[from] = 0.0;
-        } else {
-            new[from] -= step;
-        }
-        new[to] += step;
+        exchanged(old, (from, to), step, new);
         // The derivative at v of each partner, before and after.
         after.resize(row.current.len(), 0.0);
         problem.divergence.derivatives(&row.observed, &row.current, &mut row.first);
@@ -318,6 +318,49 @@ impl<const K: usize> Nodes<K> {
             }
         }
     }
+}
+
+/// Memberships with some moved from one cluster to another.
+fn exchanged(old: &[f64], (from, to): (usize, usize), step: f64, new: &mut [f64]) {
+    new.copy_from_slice(old);
+    if step >= old[from] {
+        new[from] = 0.0;
+    } else {
+        new[from] -= step;
+    }
+    new[to] += step;
+}
+
+/// A step of object i from one cluster to another, halved until the objective falls also where
+/// `row` has no more than the rounding of v ([`Judged`]); 0 where it never does.
+fn certain(
+    problem: &Problem<'_>,
+    point: &Point,
+    (i, from, to): (usize, usize, usize),
+    mut step: f64,
+    row: &mut Row,
+    new: &mut [f64],
+) -> f64 {
+    let old = point.row(i);
+    let inside = Inside {
+        weight: problem.evidence.inside(i),
+        observed: problem.evidence.within(i),
+        norm: inner(old, old),
+    };
+    // From one cluster to another: d'd is 2.
+    let along = (old[to] - old[from], 2.0);
+    for _ in 0..STEPS {
+        if !(step > 0.0) {
+            break;
+        }
+        exchanged(old, (from, to), step, new);
+        match (Judged { i, step, inside, along }).change(problem, point, row, new) {
+            None => return step,
+            Some(change) if change <= 0.0 => return step,
+            Some(_) => step *= 0.5,
+        }
+    }
+    0.0
 }
 
 /// The step from one cluster to another that minimizes the objective of object i, at most what it

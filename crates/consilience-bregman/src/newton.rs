@@ -13,8 +13,9 @@ use rayon::prelude::*;
 
 use crate::divergence::Divergence;
 use crate::kernel;
-use crate::point::{Point, Problem, Row, inner, steepest};
+use crate::point::{self, Point, Problem, Row, inner, steepest};
 use crate::quadratic::minimize;
+use crate::rounding::{Judged, is_steep};
 
 /// Most halvings of a step.
 const HALVINGS: usize = 40;
@@ -52,7 +53,7 @@ pub(crate) fn solve(
     let n = point.len();
     let k = problem.clusters;
     let stop = Stop::new(observer);
-    let newton = Newton { problem, tolerance, stop: &stop };
+    let newton = Newton { problem, tolerance, steep: is_steep(problem.divergence), stop: &stop };
     let chunk = chunk_len(problem, n);
     let threads = rayon::current_num_threads();
     let pool: Vec<Mutex<Scratch>> = (0..threads + 1).map(|_| Mutex::default()).collect();
@@ -79,7 +80,8 @@ pub(crate) fn solve(
         }
         stop.check()?;
         observer.progress("sweeps", sweep + 1, most);
-        if worst <= tolerance {
+        // The gaps were those before the moves of this sweep, which may have opened others.
+        if worst <= tolerance && point::gap(problem, point, observer)? <= tolerance {
             return Ok((sweep + 1, true));
         }
     }
@@ -95,6 +97,8 @@ fn chunk_len(problem: &Problem<'_>, n: usize) -> usize {
 struct Newton<'a> {
     problem: &'a Problem<'a>,
     tolerance: f64,
+    /// Rounding of v counts near its ends.
+    steep: bool,
     stop: &'a Stop<'a>,
 }
 
@@ -142,8 +146,7 @@ impl Newton<'_> {
     ) -> f64 {
         let problem = self.problem;
         let of = |c: usize| c * problem.clusters..(c + 1) * problem.clusters;
-        let value =
-            |u: f64, a: &[f64], b: &[f64]| problem.divergence.value(u, inner(a, b).min(1.0));
+        let value = |u: f64, a: &[f64], b: &[f64]| problem.price(u, inner(a, b));
         let i = first + c;
         let mut change = moves[c].bound;
         let mut touch = |other: usize| {
@@ -212,18 +215,46 @@ impl Newton<'_> {
         direction.clear();
         direction.extend(out.iter().zip(y).map(|(z, y)| z - y));
         row.direct(point, direction);
-        let along = (inner(direction, y), inner(direction, direction));
-        let Some((step, change)) = self.descend(row, inside, along, bounded) else {
+        let Some(change) = self.advance(point, i, inside, bounded, out, scratch) else {
             return stay;
         };
-        if step < 1.0 {
-            for (o, (&y, d)) in out.iter_mut().zip(y.iter().zip(direction.iter())) {
-                *o = y + step * d;
-            }
-        }
-        normalize(out);
         let size = problem.evidence.sizes()[i] as f64;
         Move { gap, bound: size * change, moved: true }
+    }
+
+    /// From the memberships of object i along the direction, at whose end is `out`, as far as the
+    /// objective falls; returns by how much it changes at most, `None` where it never falls.
+    fn advance(
+        &self,
+        point: &Point,
+        i: usize,
+        inside: Inside,
+        bounded: bool,
+        out: &mut [f64],
+        scratch: &mut Scratch,
+    ) -> Option<f64> {
+        let y = point.row(i);
+        let Scratch { row, direction, .. } = scratch;
+        let along = (inner(direction, y), inner(direction, direction));
+        let mut longest = 1.0;
+        for _ in 0..HALVINGS {
+            let (step, change) = self.descend(row, inside, along, longest, bounded)?;
+            if step < 1.0 {
+                for (o, (&y, d)) in out.iter_mut().zip(y.iter().zip(direction.iter())) {
+                    *o = y + step * d;
+                }
+            }
+            normalize(out);
+            if !self.steep {
+                return Some(change);
+            }
+            match (Judged { i, step, inside, along }).change(self.problem, point, row, out) {
+                None => return Some(change),
+                Some(change) if change <= 0.0 => return Some(change),
+                Some(_) => longest = 0.5 * step,
+            }
+        }
+        None
     }
 
     /// The clusters that may change, those in the support and those better than the present mean,
@@ -256,8 +287,8 @@ impl Newton<'_> {
         (0..f).for_each(|a| hessian[a * f + a] += ridge);
     }
 
-    /// The step along a direction and by how much the objective changes at most: 1, or halved until
-    /// it descends; `None` where it never does.
+    /// The step along a direction and by how much the objective changes at most: the longest
+    /// allowed, or halved until it descends; `None` where it never does.
     ///
     /// Along the direction the derivative never falls. So the objective changes by at most the step
     /// times the mean of the derivatives at half and at full step.
@@ -265,20 +296,12 @@ impl Newton<'_> {
         &self,
         row: &mut Row,
         inside: Inside,
-        (along, square): (f64, f64),
+        along: (f64, f64),
+        longest: f64,
         bounded: bool,
     ) -> Option<(f64, f64)> {
-        let divergence = self.problem.divergence;
-        let mut slope = |step: f64| {
-            kernel::shift(&row.current, step, &row.slopes, &mut row.moved);
-            divergence.derivatives(&row.observed, &row.moved, &mut row.first);
-            let mut sum = kernel::triple(&row.first, &row.slopes, &row.weights);
-            if inside.weight > 0.0 {
-                sum += inside.slope(divergence, step, along, square);
-            }
-            sum
-        };
-        let mut step = 1.0;
+        let mut slope = |step: f64| slope(self.problem.divergence, row, inside, along, step);
+        let mut step = longest;
         let mut end = slope(step);
         for _ in 0..HALVINGS {
             if !bounded && end <= 0.0 {
@@ -293,6 +316,25 @@ impl Newton<'_> {
         }
         None
     }
+}
+
+/// Derivative of the objective of an object along a direction d after a step; `along` is d'y and
+/// d'd. `row` holds the pairs, v before the step and its slopes; v after it and its derivatives are
+/// left there.
+pub(crate) fn slope(
+    divergence: &dyn Divergence,
+    row: &mut Row,
+    inside: Inside,
+    (along, square): (f64, f64),
+    step: f64,
+) -> f64 {
+    kernel::shift(&row.current, step, &row.slopes, &mut row.moved);
+    divergence.derivatives(&row.observed, &row.moved, &mut row.first);
+    let mut sum = kernel::triple(&row.first, &row.slopes, &row.weights);
+    if inside.weight > 0.0 {
+        sum += inside.slope(divergence, step, along, square);
+    }
+    sum
 }
 
 /// The pairs inside a microcluster: their weight, their frequency u, and y'y.
@@ -319,6 +361,11 @@ impl Inside {
             (tangent < u || u >= 1.0).then_some((tangent, along)),
             (u < 1.0 && v > u).then_some((v, along + step * square)),
         ]
+    }
+
+    /// y'y after a step.
+    pub(crate) fn after(&self, step: f64, (along, square): (f64, f64)) -> f64 {
+        self.norm + 2.0 * step * along + step * step * square
     }
 
     /// Half of the derivative after a step.

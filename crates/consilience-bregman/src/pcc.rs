@@ -429,7 +429,7 @@ impl Run<'_> {
         if !converged {
             report.status = Status::MaxIterations;
         }
-        let (objective, gap) = point::assess(&problem, &point, true, observer)?;
+        let (objective, gap) = point::assess(&problem, &point, observer)?;
         report.objective = objective.is_finite().then_some(objective);
         let asked = pcc.tolerance;
         report.notes.push(format!("relative KKT gap {gap:.2e}, {asked:.2e} asked for"));

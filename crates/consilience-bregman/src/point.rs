@@ -221,15 +221,29 @@ pub(crate) fn objective(
     point: &Point,
     observer: &dyn Observer,
 ) -> Result<f64> {
-    Ok(assess(problem, point, false, observer)?.0)
+    Ok(look(problem, point, (true, false), observer)?.0)
 }
 
-/// The objective and the relative optimality gap: the largest exchange gain of any object,
-/// `g[V] - g[U]`, over the total weight of its pairs; 0 where it is not asked for.
+/// The relative optimality gap: the largest exchange gain of any object, `g[V] - g[U]`, over the
+/// total weight of its pairs.
+pub(crate) fn gap(problem: &Problem<'_>, point: &Point, observer: &dyn Observer) -> Result<f64> {
+    Ok(look(problem, point, (false, true), observer)?.1)
+}
+
+/// The [`objective`] and the [`gap`].
 pub(crate) fn assess(
     problem: &Problem<'_>,
     point: &Point,
-    with_gap: bool,
+    observer: &dyn Observer,
+) -> Result<(f64, f64)> {
+    look(problem, point, (true, true), observer)
+}
+
+/// The objective and the gap, each where it is asked for and 0 elsewhere.
+fn look(
+    problem: &Problem<'_>,
+    point: &Point,
+    (with_objective, with_gap): (bool, bool),
     observer: &dyn Observer,
 ) -> Result<(f64, f64)> {
     let stop = Stop::new(observer);
@@ -242,7 +256,9 @@ pub(crate) fn assess(
             }
             row.load(problem, point, i);
             row.predict(point, point.row(i));
-            sum += share(problem, point, &row, i);
+            if with_objective {
+                sum += share(problem, point, &row, i);
+            }
             if with_gap {
                 row.differentiate(problem, point, i, false);
                 let total = row.total(problem, i);

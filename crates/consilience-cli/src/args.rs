@@ -186,8 +186,9 @@ pub(crate) struct Consensus {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
     /// Number of clusters, or auto: as many as several criteria agree on, from 2 to the root of the
-    /// number of distinct rows of labels, and to 30 at most [default: as many as the method itself
-    /// finds, and auto for methods that find none]
+    /// number of distinct rows of labels, to one more than a member has where members nearly agree,
+    /// and to 30 at most [default: as many as the method itself finds, and auto for methods that
+    /// find none]
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<Count>,
     /// Use only these base clusterings, by number or name, for instance 3,17,20
@@ -600,7 +601,8 @@ pub(crate) struct Report {
     #[arg(long, value_name = "FILE")]
     pub(crate) truth: Option<PathBuf>,
     /// Number of clusters, the range that it is chosen from, or auto: from 2 to the root of the
-    /// number of distinct rows of labels, and to 30 at most [default: auto]
+    /// number of distinct rows of labels, to one more than a member has where members nearly agree,
+    /// and to 30 at most [default: auto]
     #[arg(long, value_name = "K|A..B")]
     pub(crate) clusters: Option<Numbers>,
     /// Consensus functions: the first gives the answer, the others are compared with it [default:

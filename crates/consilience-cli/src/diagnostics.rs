@@ -33,7 +33,7 @@ pub(crate) fn tell(trust: &Diagnostics, counts: Option<&[u64]>, summary: &mut Su
             })
         })
         .collect();
-    let mean = mean(&trust.confidence, counts);
+    let mean = mean(trust, counts);
     let object = json!({
         "anmi": trust.anmi,
         "diversity": trust.diversity,
@@ -47,13 +47,12 @@ pub(crate) fn tell(trust: &Diagnostics, counts: Option<&[u64]>, summary: &mut Su
     lines(trust, mean, summary);
 }
 
-fn mean(values: &[f64], counts: Option<&[u64]>) -> f64 {
+/// The mean confidence of the objects that the result labels; of the others it is 0.
+fn mean(trust: &Diagnostics, counts: Option<&[u64]>) -> f64 {
     let count = |i: usize| counts.map_or(1, |counts| counts[i]) as f64;
-    let (sum, n) = values
-        .iter()
-        .enumerate()
-        .fold((0.0, 0.0), |(sum, n), (i, value)| (sum + value * count(i), n + count(i)));
-    if n > 0.0 { sum / n } else { 0.0 }
+    let sum: f64 = trust.confidence.iter().enumerate().map(|(i, c)| c * count(i)).sum();
+    let labelled: u64 = trust.clusters.iter().map(|cluster| cluster.objects).sum();
+    if labelled > 0 { sum / labelled as f64 } else { 0.0 }
 }
 
 fn lines(trust: &Diagnostics, confidence: f64, summary: &mut Summary) {

@@ -60,6 +60,8 @@ fn every_method_finds_the_classes() {
             reply["scores"]
         );
         assert_eq!(reply["spammers"], serde_json::json!(["11"]), "{method}");
+        let note = "1 worker seems to answer at random";
+        assert!(reply["notes"].as_array().unwrap().contains(&note.into()), "{method}");
         assert_eq!(reply["worker_rates"].as_array().map(Vec::len), Some(WORKERS));
         assert_eq!(reply["ask"]["pairs"].as_array().map(Vec::len), Some(3), "{method}");
         let soft = String::from_utf8(folder.read(&format!("{method}.csv"))).unwrap();

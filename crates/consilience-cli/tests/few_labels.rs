@@ -198,7 +198,7 @@ fn where_something_is_known_the_method_is_chosen() {
     let fails = |how: &str, needles: &[&str]| {
         folder.fails(&format!("cluster x.csv --labels known.csv {how}"), needles);
     };
-    fails("--metric itml", &["itml", "auto"]);
+    fails("--metric itml", &["itml", "auto", "expected no --metric"]);
     fails("--param size=1", &["size", "auto takes candidates"]);
     fails("--param candidates=magic", &["magic", "mccc"]);
     folder.fails("cluster x.csv --clusters 4", &["--method", "--labels", "--constraints"]);
@@ -215,6 +215,8 @@ fn what_is_wrong_is_named() {
     folder.fails("cluster x.csv --method fpc", &["--clusters"]);
     folder.fails("cluster x.csv --method fpc --clusters 121 -o out.csv", &["121", "120"]);
     folder.fails("cluster x.csv --method fpc --clusters 2 --predict x.csv", &["--predicted"]);
+    folder.write("nobody.csv", "label\n".to_owned() + &"-1\n".repeat(120));
+    folder.fails("cluster x.csv --labels nobody.csv", &["--clusters", "no object has a label"]);
     folder.write("short.csv", "0\n1\n");
     folder.fails("cluster x.csv --method nnc --labels short.csv", &["short.csv", "2 rows", "120"]);
     folder.write("far.csv", "0,1,must\n3,120,must\n");

@@ -115,3 +115,28 @@ fn memory_that_ends_inside_large_tables_is_an_error() {
     }
     println!("{done} done, {refused} refused");
 }
+
+/// Clusters that overlap in a chain, 5,001 with 5,000: a table of all their pairs would take 200
+/// MB, those that share objects are 10,000.
+#[test]
+fn scores_of_very_many_clusters_need_no_table_of_them() {
+    if Command::new("prlimit").arg("--version").output().is_err() {
+        println!("skipped: no prlimit");
+        return;
+    }
+    let folder = Folder::new();
+    let column = |of: fn(u32) -> u32| (0..10_000).map(|i| format!("{}\n", of(i))).collect();
+    let (labels, truth): (String, String) = (column(|i| i.div_ceil(2)), column(|i| i / 2));
+    folder.write("labels.csv", labels);
+    folder.write("truth.csv", truth);
+    let program = env!("CARGO_BIN_EXE_consilience");
+    let limits = format!("--core=0 --cpu=30 --data={}", 100 << 20);
+    let line = format!("exec prlimit {limits} {program} score labels.csv truth.csv");
+    let mut command = Command::new("sh");
+    command.args(["-c", &line]).current_dir(folder.path("")).stdin(Stdio::null());
+    let output = command.env("RAYON_NUM_THREADS", "2").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let accuracy = text.lines().find(|line| line.starts_with("accuracy"));
+    assert!(accuracy.is_some_and(|line| line.ends_with(" 0.5000")), "{text}");
+}

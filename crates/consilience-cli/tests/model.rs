@@ -32,6 +32,12 @@ fn one_call_clusters_and_the_model_labels_what_comes_later() {
     assert_eq!((far["outside"].as_u64(), far["outside_objects"][0].as_u64()), (Some(1), Some(0)));
     let told = folder.ok("predict model.bin far.csv");
     assert!(told.stderr.contains("1 of 2 new objects lie outside"), "{}", told.stderr);
+    // Not all of very many are named, which is said.
+    folder.write("many.csv", "1e9,1e9\n".repeat(1_001));
+    let many = folder.json("predict model.bin many.csv");
+    assert_eq!(many["outside_objects"].as_array().map(Vec::len), Some(1_000));
+    let note = "outside_objects: the first 1000 of 1001";
+    assert!(many["notes"].as_array().unwrap().contains(&note.into()), "{}", many["notes"]);
 }
 
 fn first_line(csv: &[u8]) -> String {

@@ -65,6 +65,8 @@ fn dendrograms_of_every_tree_and_of_many_leaves() {
         folder.ok(&format!("plot dendrogram pool.csv --method {method} -o {method}.svg"));
         svg(&folder, &format!("{method}.svg"));
     }
+    // Ward's heights are no shares.
+    assert!(svg(&folder, "eac-ward.svg").contains("heights are dissimilarities"));
     let plain = folder.read("lwea.svg");
     folder.ok("plot dendrogram pool.csv --method lwea --param linkage=single -o lwea.svg");
     assert_ne!(folder.read("lwea.svg"), plain);

@@ -72,6 +72,25 @@ fn a_range_gives_one_of_its_numbers() {
 }
 
 #[test]
+fn words_that_begin_with_a_dash_are_repeated() {
+    let folder = prepared();
+    let mut command = folder.command("report pool.csv --clusters 4");
+    let output = command.args(["--title=-x y", "--output=-o.html"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let again = inside(&text(&folder, "-o.html"))["input"]["command"].clone();
+    let expected = "consilience report pool.csv --clusters 4 --title='-x y' -o ./-o.html";
+    assert_eq!(again, expected);
+}
+
+#[test]
+fn confidence_is_that_of_the_labelled_objects() {
+    let folder = prepared();
+    folder.write("some.csv", "0,0\n0,0\n1,1\n1,1\n-1,-1\n-1,-1\n-1,-1\n");
+    let line = "consensus some.csv --method lwea --clusters 2 --diagnose";
+    assert_eq!(folder.json(line)["diagnostics"]["confidence"], 1.0);
+}
+
+#[test]
 fn names_of_files_are_never_markup() {
     let folder = prepared();
     let name = "<script>alert(1)<&'script>.csv";

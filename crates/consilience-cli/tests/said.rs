@@ -237,6 +237,49 @@ fn a_column_of_answers_that_is_there_twice_is_refused() {
     folder.ok("crowd b.csv --clusters 2 -o l.csv");
 }
 
+/// Where the table of clusters and classes is cut off, and where scores are of a few objects only.
+#[test]
+fn what_scores_leave_out_is_told() {
+    let folder = Folder::new();
+    let names = |of: fn(usize) -> String| (0..1_002).map(of).collect::<String>();
+    folder.write("a.csv", "l\n".to_owned() + &names(|i| format!("c{}\n", i % 501)));
+    folder.write("b.csv", "t\n".to_owned() + &names(|i| format!("k{i}\n")));
+    let said = |reply: &serde_json::Value, note: &str| {
+        reply["notes"].as_array().unwrap().iter().any(|n| n.as_str().unwrap().contains(note))
+    };
+    let reply = folder.json("score a.csv b.csv");
+    assert!(reply["contingency"].is_null() && said(&reply, "1002 pairs"), "{}", reply["notes"]);
+    assert!(!said(&reply, "unlabelled"), "{}", reply["notes"]);
+    folder.write("c.csv", "x\n0\n0\n1\n-1\n-1\n");
+    folder.write("d.csv", "x\n0\n0\n-1\n1\n1\n");
+    let reply = folder.json("score c.csv d.csv");
+    assert!(said(&reply, "2 of 5 objects are compared"), "{}", reply["notes"]);
+    folder.write("counts.csv", "1\n10\n5\n1\n1\n");
+    let reply = folder.json("score c.csv d.csv --counts counts.csv");
+    assert!(said(&reply, "11 of 18 objects are compared"), "{}", reply["notes"]);
+}
+
+/// Rows with counts are distinct by their nature, and objects that no member labels have
+/// memberships all the same.
+#[test]
+fn what_is_noted_of_an_ensemble_is_so() {
+    let folder = Folder::new();
+    folder.write("rows.csv", "m0,m1\n0,0\n0,1\n1,2\n1,3\n");
+    folder.write("counts.csv", "50\n50\n50\n50\n");
+    let line = "consensus rows.csv --clusters 2 --method lwea";
+    let note = "member 1 puts every object apart";
+    assert!(folder.ok(line).stderr.contains(note));
+    let counted = folder.ok(&format!("{line} --counts counts.csv"));
+    assert!(!counted.stderr.contains(note), "{}", counted.stderr);
+    folder.write("some.csv", "m0,m1\n0,0\n0,0\n1,1\n,\n");
+    let soft = "--clusters 2 --method lwea -o l.csv --soft s.csv";
+    let ran = folder.ok(&format!("consensus some.csv {soft}"));
+    let note = "its memberships are 0 or 1, those of unlabelled objects 1/2";
+    assert!(ran.stderr.contains(note), "{}", ran.stderr);
+    let ran = folder.ok(&format!("consensus rows.csv {soft}"));
+    assert!(ran.stderr.contains("its memberships are 0 or 1\n"), "{}", ran.stderr);
+}
+
 /// A chain through all clusters of both sides, whose table is too large to be solved for one score.
 #[test]
 fn too_many_clusters_to_match_cost_accuracy_alone() {

@@ -251,7 +251,10 @@ fn missing_values_are_counted_filled_or_left_out() {
         &["2 of 2 features", "feature fraction"],
     );
     folder.write("empty.csv", "a,b\n1,\n2,\n3,\n");
-    folder.fails("generate empty.csv -o o.csv --missing mean", &["column 1", "missing for every"]);
+    let needles = ["empty.csv", "column \"b\"", "missing for every", "--drop b"];
+    folder.fails("generate empty.csv -o o.csv --missing mean", &needles);
+    folder.fails("generate empty.csv -o o.csv --missing member", &needles);
+    folder.ok("generate empty.csv -o o.csv --missing mean --drop b --clusters 2");
     folder.fails("generate x.csv -o o.csv --missing guess", &["guess", "member"]);
     folder.ok("cluster x.csv --method kmeans --clusters 2 --missing nearest -o labels.csv");
     folder.fails(
@@ -301,6 +304,16 @@ fn categories_are_features_by_a_distance_of_their_own() {
         &["gower", "hamming"],
     );
     folder.fails("generate x.csv --categorical-distance hamming -o o.csv", &["--categorical"]);
+    // Categories alone are members as they are: no number of clusters is drawn.
+    let alone = "generate x.csv --drop size --categorical colour,shape -o o.csv --members 4";
+    let reply = folder.json(&format!("{alone} --clusters 3..4 --scale zscore"));
+    assert!(reply["range"].is_null(), "{reply}");
+    let notes = reply["notes"].to_string();
+    assert!(notes.contains("--clusters, --scale are not used"), "{notes}");
+    let said = folder.ok(&format!("{alone} --scale zscore"));
+    assert!(said.stderr.contains("--scale is not used"), "{}", said.stderr);
+    assert!(!said.stdout.contains("drawn from"), "{}", said.stdout);
+    assert!(!folder.ok(alone).stderr.contains("not used"));
 }
 
 #[test]

@@ -279,3 +279,45 @@ fn features_grow_what_no_member_knew() {
     folder.write("gap.csv", "x\n1\nnan\n");
     folder.fails(&format!("{update} --features gap.csv"), &["gap.csv", "row"]);
 }
+
+/// Limits of the alignment and of the growth are told.
+#[test]
+fn what_was_found_on_some_objects_is_told() {
+    let folder = Folder::new();
+    let n = 4_200;
+    let mut dice = Dice::new(3);
+    let (mut pool, mut features) = (String::new(), String::new());
+    for i in 0..n {
+        let class = i % 2;
+        let other = if dice.below(5) == 0 { 1 - class } else { class };
+        pool.push_str(&format!("{class},{other}\n"));
+        features.push_str(&format!("{class},{}\n", dice.below(100)));
+    }
+    let links: String = (0..40).map(|i| format!("{i},{},cannot\n", i + 1)).collect();
+    folder.write("pool.csv", pool);
+    folder.write("x.csv", features);
+    folder.write("links.csv", format!("i,j,link\n{links}"));
+    let reply = folder.json(
+        "update pool.csv --clusters 2 --constraints links.csv --features x.csv --param sample=500 \
+        -o l.csv",
+    );
+    let notes = reply["notes"].to_string();
+    assert!(notes.contains("the medoid is chosen on 4096 of 4200 objects"), "{notes}");
+    assert!(notes.contains("members made from 500 of 4200 objects"), "{notes}");
+}
+
+/// Rows that changed are listed, and their objects counted.
+#[test]
+fn changed_objects_are_counted() {
+    let folder = Folder::new();
+    folder.write("rows.csv", "0,0\n0,0\n1,1\n1,1\n");
+    folder.write("counts.csv", "50\n50\n50\n49\n");
+    folder.write("since.csv", "0\n0\n1\n0\n");
+    folder.write("links.csv", "i,j,link\n0,2,cannot\n");
+    let update = "update rows.csv --counts counts.csv --constraints links.csv --clusters 2 \
+        --rule exact --since since.csv -o l.csv";
+    let reply = folder.json(update);
+    assert_eq!((&reply["n"], &reply["changed"]), (&199.into(), &serde_json::json!([3])));
+    let ran = folder.ok(update);
+    assert!(ran.stdout.contains("49 objects"), "{}", ran.stdout);
+}

@@ -52,7 +52,8 @@ use crate::number::{FEWER, checked_number};
 /// own equation over their nearest neighbours, and go to the nearest centre.
 ///
 /// # Complexity
-/// O(n^2 d) time for neighbours, O(n (neighbours + m) m) per eigen iteration; O(n (neighbours + m))
+/// O(n^2 d) time for neighbours, O(n (neighbours + m) m) per eigen iteration; for the weights
+/// O((n + links) m^2) and O(m^2) in each of at most 10,000 sweeps; O(n (neighbours + m) + m^2)
 /// memory.
 ///
 /// # Errors
@@ -185,7 +186,7 @@ impl ConstrainedClusterer for Ccskl {
         let kept = top.values.iter().take_while(|&&v| v > LEAST).count();
         let root = (n as f64).sqrt();
         let phi = top.vectors.slice(s![.., ..kept]).mapv(|v| v * root);
-        let (beta, solved) = weights(phi.view(), side, self.max_pairs);
+        let (beta, solved) = weights(phi.view(), side, self.max_pairs, observer)?;
         if !solved {
             report.status = Status::MaxIterations;
             report.notes.push(format!("the weights still moved after {SWEEPS} sweeps"));
@@ -218,14 +219,24 @@ impl ConstrainedClusterer for Ccskl {
 
 /// The beta: least squares under order, `beta_l = sum_(q >= l) gamma_q` with gamma at least 0; and
 /// whether they were found within the sweeps.
-fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation, max_pairs: usize) -> (Vec<f64>, bool) {
+fn weights(
+    phi: ArrayView2<'_, f64>,
+    side: &SideInformation,
+    max_pairs: usize,
+    observer: &dyn Observer,
+) -> Result<(Vec<f64>, bool)> {
     let m = phi.ncols();
     let (must, cannot) = side.links_up_to(max_pairs);
     // One more column for a constant, as the trivial eigenvector would give: k-means does not see
     // it.
     let mut gram = Array2::<f64>::zeros((m + 1, m + 1));
     let mut right = Array1::<f64>::zeros(m + 1);
-    let mut add = |i: usize, j: usize, target: f64, by: f64| {
+    let mut added = 0usize;
+    let mut add = |i: usize, j: usize, target: f64, by: f64| -> Result<()> {
+        if added.is_multiple_of(ROWS) {
+            observer.check()?;
+        }
+        added += 1;
         // Entries of the pair in the cumulated basis: sum of the first q products.
         let mut sum = 0.0;
         let row: Vec<f64> = (0..m)
@@ -241,13 +252,14 @@ fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation, max_pairs: usize) -
                 gram[[a, b]] += by * row[a] * row[b];
             }
         }
+        Ok(())
     };
-    must.iter().for_each(|&(i, j)| add(i, j, 1.0, 1.0));
-    cannot.iter().for_each(|&(i, j)| add(i, j, 0.0, 1.0));
+    must.iter().try_for_each(|&(i, j)| add(i, j, 1.0, 1.0))?;
+    cannot.iter().try_for_each(|&(i, j)| add(i, j, 0.0, 1.0))?;
     let n = phi.nrows();
     let by = (must.len() + cannot.len()).max(1) as f64 / n as f64;
-    (0..n).for_each(|i| add(i, i, 1.0, by));
-    let (gamma, solved) = nonnegative(&gram, &right, SWEEPS);
+    (0..n).try_for_each(|i| add(i, i, 1.0, by))?;
+    let (gamma, solved) = nonnegative(&gram, &right, SWEEPS, observer)?;
     let mut sum = 0.0;
     let mut beta: Vec<f64> = gamma[..m]
         .iter()
@@ -262,17 +274,25 @@ fn weights(phi: ArrayView2<'_, f64>, side: &SideInformation, max_pairs: usize) -
         // Nothing agrees with the links: the plain spectral embedding.
         beta.fill(1.0);
     }
-    (beta, solved)
+    Ok((beta, solved))
 }
 
+/// Rows of the least squares between two looks at the observer.
+const ROWS: usize = 256;
 /// Sweeps over the coefficients at most.
 const SWEEPS: usize = 10_000;
 
 /// Least squares with coefficients of at least 0, by coordinates; and whether they came to rest.
-fn nonnegative(gram: &Array2<f64>, right: &Array1<f64>, sweeps: usize) -> (Vec<f64>, bool) {
+fn nonnegative(
+    gram: &Array2<f64>,
+    right: &Array1<f64>,
+    sweeps: usize,
+    observer: &dyn Observer,
+) -> Result<(Vec<f64>, bool)> {
     let m = right.len();
     let mut gamma = vec![0.0f64; m];
     for _ in 0..sweeps {
+        observer.check()?;
         let mut moved = 0.0f64;
         for q in 0..m {
             if !(gram[[q, q]] > 0.0) {
@@ -284,10 +304,10 @@ fn nonnegative(gram: &Array2<f64>, right: &Array1<f64>, sweeps: usize) -> (Vec<f
             gamma[q] = new;
         }
         if moved <= 1e-10 * gamma.iter().sum::<f64>() {
-            return (gamma, true);
+            return Ok((gamma, true));
         }
     }
-    (gamma, false)
+    Ok((gamma, false))
 }
 
 /// The normalized graph without its trivial eigenvector, which is constant before normalization.
@@ -397,5 +417,26 @@ impl crate::stored::Stored for Embedding {
         let width = found.embed(found.phi.view()).ncols();
         crate::stored::check_table("centres", found.centres.dim(), width)?;
         Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_watches_can_stop_the_weights() {
+        struct Stops;
+        impl Observer for Stops {
+            fn cancelled(&self) -> bool {
+                true
+            }
+        }
+        let phi = Array2::from_shape_fn((6, 2), |(i, j)| (i * (j + 2) % 5) as f64 - 2.0);
+        let side = SideInformation::from_labels(&[0, 0, 1, -1, -1, 1]).unwrap();
+        assert!(weights(phi.view(), &side, 10, &Stops).is_err());
+        let (gram, right) = (Array2::eye(2), Array1::ones(2));
+        assert!(nonnegative(&gram, &right, 5, &Stops).is_err());
+        assert!(weights(phi.view(), &side, 10, &()).is_ok_and(|found| found.0.len() == 2));
     }
 }

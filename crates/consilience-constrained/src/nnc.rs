@@ -1,9 +1,11 @@
+use std::collections::HashMap;
+
 use consilience_core::{
-    Clustering, Clusters, ConstrainedClusterer, Features, Fit, MemoryBudget, Observer, Report,
-    Result, Seed, SideInformation, Watch, ensure,
+    Clustering, Clusters, ConstrainedClusterer, Features, Fit, Link, MemoryBudget, Observer, Pair,
+    Report, Result, Seed, SideInformation, Watch, ensure,
 };
 
-use crate::merge::merge_sets;
+use crate::merge::{Merged, merge_sets};
 use crate::number::{FEWER, checked_number};
 use crate::points::Table;
 use crate::sets::{Sets, with_table};
@@ -115,14 +117,18 @@ impl Nnc {
         let mut known_sets = side.labelled_sets();
         if known > clusters {
             let merged = merge_sets(&rows, side, clusters, self.budget, &mut watch)?;
+            let single = match known_sets.iter().filter(|set| set.len() == 1).count() {
+                0 => String::new(),
+                single => format!(", {single} of them of one object,"),
+            };
             report.notes.push(format!(
-                "{known} sets of objects that belong together were united to {clusters}"
+                "{known} sets of objects that belong together{single} were united to {clusters}"
             ));
-            if merged.violated > 0 {
+            let broken = broken(side, &merged);
+            if broken > 0 {
+                let are = if broken == 1 { "cannot-link is" } else { "cannot-links are" };
                 report.notes.push(format!(
-                    "{} cannot-links are not respected: no way was found to unite the sets \
-                     without that",
-                    merged.violated
+                    "{broken} {are} not respected: no way was found to unite the sets without that"
                 ));
             }
             united = merged.sets;
@@ -138,10 +144,20 @@ impl Nnc {
     }
 }
 
+/// Cannot-links within united sets: of those that were stated, where links were, else of all.
+fn broken(side: &SideInformation, merged: &Merged) -> usize {
+    let Some(stated) = side.stated() else { return merged.violated };
+    let sets = merged.sets.iter().enumerate();
+    let set_of: HashMap<usize, usize> =
+        sets.flat_map(|(s, set)| set.iter().map(move |&i| (i, s))).collect();
+    let within = |pair: &&Pair| set_of.get(&pair.i) == set_of.get(&pair.j);
+    stated.iter().filter(|pair| pair.link == Link::Cannot).filter(within).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::{Constraints, ErrorKind, Link, Partition};
+    use consilience_core::{Constraints, ErrorKind, Partition};
     use ndarray::{Array2, array};
 
     fn distance(x: &Array2<f64>, i: usize, j: usize) -> f64 {
@@ -215,10 +231,25 @@ mod tests {
         let found = Nnc::new(2).fit(x.view().into(), &side, &()).unwrap();
         assert_eq!(found.output.partition.to_signed(), [0, 0, 1, 1, 0]);
         assert!(
-            found.report.notes.iter().any(|n| n.starts_with("4 sets")),
+            found.report.notes.iter().any(|n| n.starts_with("4 sets") && n.contains("4 of them")),
             "{:?}",
             found.report.notes
         );
+    }
+
+    #[test]
+    fn links_that_are_not_respected_are_counted_as_they_were_stated() {
+        let x = array![[0.0], [0.1], [0.2], [1.0], [1.1], [9.0], [9.1]];
+        let mut pairs = Constraints::new(7).unwrap();
+        for (i, j) in [(0, 1), (1, 2), (3, 4), (5, 6)] {
+            pairs.add(i, j, Link::Must).unwrap();
+        }
+        pairs.add(0, 3, Link::Cannot).unwrap();
+        let side = SideInformation::from_constraints(&pairs);
+        let report = Nnc::new(1).fit(x.view().into(), &side, &()).unwrap().report;
+        // Six pairs follow from the one that was stated.
+        assert!(report.notes[0].contains("3 sets"), "{report:?}");
+        assert!(report.notes[1].starts_with("1 cannot-link is not respected"), "{report:?}");
     }
 
     #[test]

@@ -118,10 +118,19 @@ impl Pmmc {
     }
 }
 
+/// Steps that change weights by less than this share of the largest lead nowhere.
+const LEAST_STEP: f64 = 1e-12;
+/// The first step changes weights by so many times the largest at most.
+const FIRST_STEP: f64 = 1e3;
+
 /// Value and gradient at one W.
 struct Slope {
     value: f64,
     gradient: Array2<f64>,
+}
+
+fn largest(table: &Array2<f64>) -> f64 {
+    table.iter().fold(0.0, |m: f64, v| m.max(v.abs()))
 }
 
 /// The highest score and the highest of the others.
@@ -207,13 +216,19 @@ impl Pmmc {
     ) -> Result<f64> {
         let mut here = self.slope(x, links, w);
         let mut watch = Watch::new(observer, "pmmc", self.max_iterations);
-        let mut rate = 1.0;
+        // Of ordinary parameters 1: where terms count 1e12 times as much it would be far too long.
+        let mut rate = match largest(w) {
+            span if span > 0.0 => 1.0f64.min(FIRST_STEP * span / largest(&here.gradient)),
+            _ => 1.0,
+        };
         report.status = Status::MaxIterations;
         for iteration in 0..self.max_iterations {
             watch.step(iteration)?;
             report.iterations = iteration + 1;
             let Some((candidate, there)) = self.downhill(x, links, w, &here, &mut rate) else {
-                report.status = Status::Solved;
+                if here.value.is_finite() {
+                    report.status = Status::Solved;
+                }
                 break;
             };
             // Barzilai and Borwein: the step that the last change of the gradient suggests.
@@ -221,7 +236,8 @@ impl Pmmc {
             let product = Zip::from(&moved).and(&turned).fold(0.0, |s, a, b| s + a * b);
             let gain = here.value - there.value;
             if product > 0.0 {
-                rate = (moved.iter().map(|v| v * v).sum::<f64>() / product).clamp(1e-6, 1e6);
+                let square = moved.iter().map(|v| v * v).sum::<f64>();
+                rate = (square / product).clamp(f64::MIN_POSITIVE, 1e6);
             } else {
                 rate *= 2.0;
             }
@@ -243,6 +259,7 @@ impl Pmmc {
         here: &Slope,
         rate: &mut f64,
     ) -> Option<(Array2<f64>, Slope)> {
+        let (span, steep) = (largest(w), largest(&here.gradient));
         loop {
             let mut candidate = w - &(&here.gradient * *rate);
             self.hold(&mut candidate);
@@ -251,7 +268,10 @@ impl Pmmc {
                 return Some((candidate, there));
             }
             *rate *= 0.5;
-            if *rate < 1e-10 {
+            // By the size of the step, not that of the rate: very steep slopes need small rates.
+            // What is not a number ends here too.
+            let moves = span > 0.0 && *rate * steep > LEAST_STEP * span;
+            if !(*rate >= 1e-10 || moves) {
                 return None;
             }
         }

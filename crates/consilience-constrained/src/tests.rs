@@ -1,5 +1,6 @@
 use consilience_core::{
-    Clusters, ConstrainedClusterer, Constraints, ErrorKind, Link, Partition, Seed, SideInformation,
+    Clusters, ConstrainedClusterer, Constraints, ErrorKind, Link, Partition, Report, Seed,
+    SideInformation, Status,
 };
 use consilience_metric::Separation;
 use ndarray::{Array2, array};
@@ -190,6 +191,28 @@ fn cancelled_at_once() {
         let error = method.fit(x.view().into(), &side, &Stop).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled, "{}", method.name());
     }
+}
+
+#[test]
+fn margins_under_extreme_weights_come_to_rest_where_they_should() {
+    let (x, side, k) = world(5);
+    let with = |method: Pmmc| method.fit(x.view().into(), &side, &()).unwrap().report;
+    // Weights of 0 lose 1 of every object and of every link.
+    let links = if side.stated().is_some_and(|s| !s.is_empty()) { 1.0 } else { 0.0 };
+    for decay in [1e6, 1e12, 1e100] {
+        let report = with(Pmmc::new(k).decay(decay).max_iterations(2_000));
+        let objective = report.objective.unwrap();
+        assert!(objective <= (1.0 + links) * (1.0 + 1e-6), "{decay:e}: {report:?}");
+        assert_eq!(report.status, Status::Solved, "{decay:e}");
+    }
+    // What links lose does not depend on their weight, where it is large.
+    let (usual, large) =
+        (with(Pmmc::new(k).link_weight(1e6)), with(Pmmc::new(k).link_weight(1e250)));
+    let unit = |report: &Report, weight: f64| report.objective.unwrap() / weight;
+    assert!(unit(&large, 1e250) <= unit(&usual, 1e6) + 0.05, "{usual:?} {large:?}");
+    // Nothing is solved where numbers are too large.
+    let report = with(Pmmc::new(k).link_weight(f64::MAX));
+    assert!(report.objective.unwrap().is_finite() || report.status == Status::MaxIterations);
 }
 
 #[test]

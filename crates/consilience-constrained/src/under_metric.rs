@@ -1,5 +1,5 @@
 use consilience_core::{
-    Clustering, ConstrainedClusterer, Features, Fit, Observer, Result, SideInformation,
+    Clustering, ConstrainedClusterer, Features, Fit, Observer, Result, SideInformation, Status,
 };
 use consilience_metric::MetricLearner;
 
@@ -35,7 +35,8 @@ use consilience_metric::MetricLearner;
 /// # Ok::<(), consilience::Error>(())
 /// ```
 ///
-/// The report is that of the clusterer, after the notes of the metric.
+/// The report is that of the clusterer, after the notes of the metric; where the metric stopped at
+/// its cap on iterations, status and notes say so.
 ///
 /// # Errors
 /// As those of the metric and of the clusterer.
@@ -67,6 +68,11 @@ impl<M: MetricLearner, C: ConstrainedClusterer> ConstrainedClusterer for UnderMe
         let mapped = learned.output.apply(features)?;
         let mut found = self.clusterer.fit(mapped.view().into(), side, observer)?;
         let mut notes = learned.report.notes;
+        if learned.report.status != Status::Solved {
+            found.report.status = learned.report.status;
+            let name = self.metric.name();
+            notes.push(format!("the metric, {name}, stopped at the cap on iterations"));
+        }
         notes.append(&mut found.report.notes);
         found.report.notes = notes;
         Ok(Fit::new(found.output.behind(learned.output)?, found.report))
@@ -77,7 +83,7 @@ impl<M: MetricLearner, C: ConstrainedClusterer> ConstrainedClusterer for UnderMe
 mod tests {
     use super::*;
     use crate::Nnc;
-    use consilience_metric::RsdDiagonal;
+    use consilience_metric::{Itml, RsdDiagonal};
     use ndarray::array;
 
     #[test]
@@ -95,5 +101,21 @@ mod tests {
         assert_eq!(a.assign(new.view()).unwrap(), [1]);
         assert_eq!(b.assign(new.view()).unwrap(), [1]);
         assert_eq!(boxed.name(), "nnc");
+    }
+
+    #[test]
+    fn a_metric_at_its_cap_is_told() {
+        let x = array![[0.0, 5.0], [1.0, -5.0], [8.0, 5.0], [9.0, -5.0], [4.0, 1.0]];
+        let side = SideInformation::from_labels(&[0, 0, 1, 1, -1]).unwrap();
+        let fit = |sweeps: usize, tolerance: f64| {
+            let metric = Itml::new().max_iterations(sweeps).tolerance(tolerance);
+            UnderMetric::new(metric, Nnc::new(2)).fit(x.view().into(), &side, &()).unwrap().report
+        };
+        let cut = fit(1, 1e-12);
+        assert_eq!(cut.status, Status::MaxIterations);
+        assert!(cut.notes.iter().any(|n| n.contains("itml, stopped at the cap")), "{cut:?}");
+        let whole = fit(100_000, 1e-3);
+        assert_eq!(whole.status, Status::Solved);
+        assert!(!whole.notes.iter().any(|n| n.contains("cap")), "{whole:?}");
     }
 }

@@ -32,6 +32,12 @@ pub fn at_least_one(name: &str, value: usize) -> Result<()> {
     Ok(())
 }
 
+/// So many things, in words: the plural but for one.
+pub(crate) fn number_of(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}
+
 /// The most starts, runs or restarts of which a method keeps the best.
 const MOST_RESTARTS: usize = 10_000;
 
@@ -74,6 +80,12 @@ pub(crate) fn counts(counts: &[u64], objects: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_no_plural() {
+        let words = [0, 1, 2].map(|count| number_of(count, "object"));
+        assert_eq!(words, ["0 objects", "1 object", "2 objects"]);
+    }
 
     #[test]
     fn restarts_have_a_range() {

@@ -263,12 +263,13 @@ impl Constraints {
     }
 
     /// What the constraints say about two objects, directly or through a chain; `None` where they
-    /// leave it open.
+    /// leave it open, as about objects that do not exist.
     pub fn relation(&self, i: usize, j: usize) -> Option<Link> {
         if i == j {
             return Some(Link::Must);
         }
-        let (ri, rj) = (self.group(i as u32)?, self.group(j as u32)?);
+        let group = |object: usize| self.group(u32::try_from(object).ok()?);
+        let (ri, rj) = (group(i)?, group(j)?);
         if ri == rj {
             return Some(Link::Must);
         }
@@ -471,6 +472,9 @@ mod tests {
             (3, 4, None),
             (6, 7, None),
             (7, 7, Some(Link::Must)),
+            // 1 in its last 32 bits.
+            (0, (1 << 32) + 1, None),
+            (usize::MAX, 0, None),
         ] {
             assert_eq!(c.relation(i, j), relation, "{i} {j}");
         }

@@ -1,3 +1,5 @@
+use ndarray::Array2;
+
 use crate::{Error, Result, ensure};
 
 /// One merge of a [`Dendrogram`].
@@ -142,6 +144,26 @@ impl Dendrogram {
     /// The merges from low to high, one less than there are leaves.
     pub fn merges(&self) -> &[Merge] {
         &self.merges
+    }
+
+    /// The merges as a table of n - 1 rows: two nodes, height, leaves below. This is the linkage
+    /// matrix `Z` of SciPy, numbered alike, as its `dendrogram` and `fcluster` take it.
+    ///
+    /// ```
+    /// use consilience::Dendrogram;
+    /// use consilience::ndarray::array;
+    ///
+    /// let tree = Dendrogram::from_merges(3, vec![(0, 1, 0.1), (1, 2, 0.8)])?;
+    /// assert_eq!(tree.to_array(), array![[0.0, 1.0, 0.1, 2.0], [2.0, 3.0, 0.8, 3.0]]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    #[doc(alias = "linkage_matrix")]
+    #[doc(alias = "scipy")]
+    pub fn to_array(&self) -> Array2<f64> {
+        Array2::from_shape_fn((self.merges.len(), 4), |(t, column)| {
+            let Merge { nodes: [a, b], height, leaves } = self.merges[t];
+            [a as f64, b as f64, height, leaves as f64][column]
+        })
     }
 
     /// The same tree with every height passed through a function that keeps their order.

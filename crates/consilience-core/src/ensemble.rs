@@ -37,8 +37,8 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(try_from = "crate::stored::EnsembleFields", into = "crate::stored::EnsembleFields")
+    derive(serde::Deserialize),
+    serde(try_from = "crate::stored::EnsembleFields")
 )]
 pub struct Ensemble {
     objects: usize,
@@ -291,7 +291,10 @@ impl Ensemble {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) for an object that does not exist,
-    /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) for none.
+    /// and where the chosen rows stand for more than 2^53 objects in all;
+    /// [`ErrorKind::Empty`](crate::ErrorKind::Empty) for none;
+    /// [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge) from 2^32 - 1 on, and where their labels
+    /// do not fit in memory.
     pub fn select_objects(&self, objects: &[usize]) -> Result<Self> {
         let members = self.members.iter().map(|p| p.select(objects)).collect::<Result<_>>()?;
         let counts = self.counts.as_ref().map(|c| objects.iter().map(|&i| c[i]).collect());
@@ -358,7 +361,8 @@ impl Ensemble {
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) unless there is one column per
     /// member, [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) naming row and member of a
-    /// cluster that does not exist,
+    /// cluster that does not exist, and where the rows would stand for more than 2^53 objects in
+    /// all, [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge) from 2^32 - 1 rows on,
     /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) where a member gives
     /// memberships; nothing has changed then.
     pub fn append<L: RawLabel>(&mut self, rows: ArrayView2<'_, L>) -> Result<()> {
@@ -383,6 +387,11 @@ impl Ensemble {
                 u32::MAX - 1
             )));
         }
+        let total = self.total_count();
+        ensure!(
+            total.saturating_add(new as u64) <= checks::MOST_OBJECTS,
+            out_of_range("{new} objects beside {total}; at most 2^53 are supported")
+        );
         for (member, column) in self.members.iter_mut().zip(rows.columns()) {
             let labels: Vec<Option<usize>> =
                 column.iter().map(|l| l.key().map(|c| c as usize)).collect();
@@ -409,7 +418,9 @@ impl Ensemble {
         let objects = self.total_count();
         if clusters == 0 || clusters as u64 > objects {
             return Err(Error::invalid(format!(
-                "{clusters} clusters of {objects} objects; expected 1..={objects}"
+                "{} of {}; expected 1..={objects}",
+                checks::number_of(clusters as u64, "cluster"),
+                checks::number_of(objects, "object")
             )));
         }
         Ok(())
@@ -449,6 +460,9 @@ mod tests {
         let s = e.select_objects(&[2, 0]).unwrap();
         assert_eq!(s, Ensemble::from_array(array![[0, -1], [1, 0]].view()).unwrap());
         assert_eq!(e.label_bytes(), 6);
+        let one = e.select_objects(&[2]).unwrap();
+        let error = one.check_clusters(2).unwrap_err();
+        assert_eq!(error.message(), "2 clusters of 1 object; expected 1..=1");
     }
 
     #[test]
@@ -467,6 +481,12 @@ mod tests {
         );
         assert_eq!(e.remove(2).unwrap_err().kind(), ErrorKind::OutOfRange);
         assert_eq!(e, before);
+        let full = before.clone().with_counts(vec![1, 1, (1u64 << 53) - 3]).unwrap();
+        let mut all = full.clone();
+        let error = all.append(array![[0, 0], [1, 0]].view()).unwrap_err();
+        assert_eq!((error.kind(), &all), (ErrorKind::OutOfRange, &full));
+        all.append(array![[0, 0]].view()).unwrap();
+        assert_eq!(all.total_count(), 1 << 53);
         e.append(array![[1, -1]].view()).unwrap();
         e.push(Partition::from_labels(&[7, 7, 7, 7]).unwrap()).unwrap();
         let all = array![[0, 0, 0], [1, 0, 0], [1, -1, 0], [1, -1, 0]];

@@ -336,8 +336,11 @@ impl Ensemble {
 
     /// The memberships as tables, for storing.
     #[cfg(feature = "serde")]
-    pub(crate) fn soft_tables(&self) -> Vec<Option<Memberships>> {
-        self.soft.iter().map(|m| m.as_ref().and_then(|m| m.to_memberships().ok())).collect()
+    pub(crate) fn soft_tables(&self) -> Result<Vec<Option<Memberships>>> {
+        let table = |m: &Option<SparseMemberships>| {
+            m.as_ref().map(SparseMemberships::to_memberships).transpose()
+        };
+        self.soft.iter().map(table).collect()
     }
 
     /// Takes memberships, one entry per member; those of 0 and 1 alone are labels, and where all

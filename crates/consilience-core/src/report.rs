@@ -1,5 +1,7 @@
 use std::time::{Duration, Instant};
 
+use crate::checks;
+
 /// How an iterative method ended. Not converging is no error: the result is feasible, and this says
 /// how far to trust it.
 ///
@@ -94,8 +96,8 @@ impl Report {
     pub fn expect_clusters(&mut self, asked: usize, found: usize, why: &str) {
         if found < asked {
             self.clusters_missing = Some(asked - found);
-            let clusters = if found == 1 { "cluster" } else { "clusters" };
-            self.notes.push(format!("{found} {clusters} instead of the {asked} asked for: {why}"));
+            let found = checks::number_of(found as u64, "cluster");
+            self.notes.push(format!("{found} instead of the {asked} asked for: {why}"));
         }
     }
 

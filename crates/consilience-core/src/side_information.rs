@@ -475,10 +475,15 @@ impl SideInformation {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`] for no objects, [`ErrorKind::InvalidParameter`] unless they ascend.
+    /// [`ErrorKind::Empty`] for no objects, [`ErrorKind::InvalidParameter`] unless they ascend,
+    /// [`ErrorKind::OutOfRange`] for an object that does not exist.
     pub fn select(&self, objects: &[usize]) -> Result<Self> {
         ensure!(!objects.is_empty(), empty("side information about no objects"));
         ensure!(objects.is_sorted_by(|a, b| a < b), invalid("objects that do not ascend"));
+        let n = self.objects;
+        if let Some(bad) = objects.iter().find(|&&i| i >= n) {
+            return Err(Error::out_of_range(format!("object {bad} of {n}")));
+        }
         let place = |i: usize| objects.binary_search(&i).ok();
         let mut kept = self.without(|i| place(i).is_none())?;
         kept.objects = objects.len();
@@ -677,6 +682,8 @@ mod tests {
         assert!(side.are_classes() && side.are_apart(0, 2) && !side.are_apart(1, 1));
         assert_eq!(side.n_cannot_links(), 5);
         assert_eq!(side.set_of(1), None);
+        assert!(side.select(&[0, 5]).is_ok());
+        assert_eq!(side.select(&[0, 6]).unwrap_err().kind(), ErrorKind::OutOfRange);
         assert!(SideInformation::none(3).is_empty());
         assert!(SideInformation::from_labels(&[-1, -1]).unwrap().is_empty());
     }

@@ -217,24 +217,27 @@ impl SparseMemberships {
     /// The memberships as a table: a row of zeros where an object has none.
     pub fn to_array(&self) -> Array2<f64> {
         let mut values = Array2::zeros((self.n_objects(), self.n_clusters()));
+        self.write(&mut values);
+        values
+    }
+
+    /// Writes the memberships into a table of zeros.
+    fn write(&self, values: &mut Array2<f64>) {
         for i in 0..self.n_objects() {
             let (clusters, shares) = self.row(i);
             clusters.iter().zip(shares).for_each(|(&c, &v)| values[[i, c as usize]] = v);
         }
-        values
     }
 
     /// The memberships as a table, uniform with evidence 0 where an object has none.
     ///
     /// # Errors
-    /// None but those of memberships that cannot exist.
+    /// [`ErrorKind::TooLarge`](crate::ErrorKind::TooLarge) where there is no memory for it.
     pub fn to_memberships(&self) -> Result<Memberships> {
         let k = self.n_clusters().max(1);
-        let mut values = self.to_array();
-        if self.n_clusters() == 0 {
-            values = Array2::zeros((self.n_objects(), k));
-        }
-        let mut evidence = vec![1.0; self.n_objects()];
+        let mut values = room::table(self.n_objects(), k)?;
+        self.write(&mut values);
+        let mut evidence = room::filled(self.n_objects(), 1.0)?;
         for i in (0..self.n_objects()).filter(|&i| self.row_of.label(i).is_none()) {
             values.row_mut(i).fill(1.0 / k as f64);
             evidence[i] = 0.0;
@@ -292,7 +295,7 @@ fn numbers(rows: &[Vec<(u32, f64)>]) -> FxHashMap<u32, u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Seed;
+    use crate::{ErrorKind, Seed};
     use ndarray::{Axis, array};
 
     fn random(seed: u64, n: usize, k: usize) -> Array2<f64> {
@@ -325,6 +328,21 @@ mod tests {
                 assert!(given.iter().zip(&kept).all(|(a, b)| (a - b).abs() < 1e-15));
                 assert_eq!(given.len(), kept.len());
             }
+        }
+    }
+
+    #[test]
+    fn a_table_that_no_system_has_room_for_is_an_error() {
+        let row_of = Partition::single_cluster(100_000).unwrap();
+        let (clusters, offsets) = (u32::MAX as usize, vec![0, 2]);
+        let table = Table { clusters, offsets, indices: vec![0, 1], values: vec![0.5; 2] };
+        let soft = SparseMemberships { row_of, table: Arc::new(table) };
+        assert_eq!(soft.to_memberships().unwrap_err().kind(), ErrorKind::TooLarge);
+        // And no reason to store labels instead.
+        #[cfg(feature = "serde")]
+        {
+            let ensemble = crate::Ensemble::mixed([crate::Member::Soft(soft)]).unwrap();
+            assert_eq!(ensemble.soft_tables().unwrap_err().kind(), ErrorKind::TooLarge);
         }
     }
 

@@ -1,7 +1,17 @@
+use std::ops::Range;
+
 use consilience_completion::{ObservedPairs, Thresholds};
 use consilience_core::{Error, ErrorKind, MemoryBudget, Result, room};
+use consilience_num::reduce::ordered_chunks;
 
 use crate::answers::Answers;
+
+/// Parts in which objects are counted, and objects of one at least.
+const PARTS: usize = 64;
+const OBJECTS: usize = 64;
+/// An object that was compared with this share of the others has them looked through in order,
+/// where fewer are sorted.
+const MANY: usize = 8;
 
 /// How often a pair was called the same, and how often it was answered.
 ///
@@ -38,7 +48,8 @@ pub struct PairCount {
 /// ```
 ///
 /// # Complexity
-/// O(a log a) for a pair answers; 24 bytes per distinct pair at rest.
+/// O(a) for a pair answers, and sorting each object's distinct partners; 24 bytes per distinct pair
+/// at rest, twice that while they are counted.
 #[doc(alias = "pair counts")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerCounts {
@@ -52,8 +63,8 @@ impl AnswerCounts {
     /// Counts over all workers.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] where the pair answers or a number per object do not fit
-    /// the budget.
+    /// [`ErrorKind::TooLarge`] where 48 bytes for each pair answer, which the methods that read
+    /// them one by one take, or a number per object do not fit the budget.
     pub fn of(answers: &Answers, budget: MemoryBudget) -> Result<Self> {
         let total = answers.n_pair_answers();
         budget.check_table("pair answers", total, 2, 24)?;
@@ -64,28 +75,30 @@ impl AnswerCounts {
                 format!("{total} pair answers; at most {}", u32::MAX),
             ));
         }
-        let mut said: Vec<(u32, u32, bool)> = room::with_capacity(2 * total)?;
-        said.extend(answers.pairs().map(|p| (p.i as u32, p.j as u32, p.same)));
-        said.extend_from_within(..);
-        for pair in &mut said[total..] {
-            (pair.0, pair.1) = (pair.1, pair.0);
-        }
-        said.sort_unstable();
-        let mut out = AnswerCounts {
-            offsets: vec![0],
-            columns: Vec::new(),
-            together: Vec::new(),
-            both: Vec::new(),
+        let places = Places::of(answers)?;
+        let n = answers.answered().len();
+        // As many parts on any machine.
+        let length = n.div_ceil(PARTS).max(OBJECTS);
+        let part = |objects: Range<usize>| Rows::of(answers, &places, objects);
+        let join = |all: Result<Rows>, part: Result<Rows>| -> Result<Rows> {
+            let mut all = all?;
+            all.append(part?)?;
+            Ok(all)
         };
-        for pair in said.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            while out.offsets.len() <= pair[0].0 as usize {
-                out.offsets.push(out.columns.len());
-            }
-            room::push(&mut out.columns, pair[0].1)?;
-            room::push(&mut out.together, pair.iter().filter(|p| p.2).count() as u32)?;
-            room::push(&mut out.both, pair.len() as u32)?;
+        let all = ordered_chunks(n, length, part, Ok(Rows::default()), join)?;
+        let mut out = AnswerCounts {
+            offsets: room::with_capacity(answers.n_objects() + 1)?,
+            columns: all.columns,
+            together: all.together,
+            both: all.both,
+        };
+        let mut end = 0;
+        for (&object, &length) in answers.answered().iter().zip(&all.lengths) {
+            // Objects before this one that nobody compared have no pairs.
+            out.offsets.resize(object as usize + 1, end);
+            end += length as usize;
         }
-        out.offsets.resize(answers.n_objects() + 1, out.columns.len());
+        out.offsets.resize(answers.n_objects() + 1, end);
         Ok(out)
     }
 
@@ -115,11 +128,11 @@ impl AnswerCounts {
         PairCount { same: self.together[at] as usize, answers: self.both[at] as usize }
     }
 
-    /// The answers on a pair; none where nobody answered. Panics for an object that does not exist,
-    /// as indexing does.
+    /// The answers on a pair; none where nobody answered, or where there is no object `j`. Panics
+    /// where there is no object `i`, as indexing does.
     pub fn get(&self, i: usize, j: usize) -> PairCount {
         let range = self.offsets[i]..self.offsets[i + 1];
-        match self.columns[range.clone()].binary_search(&(j as u32)) {
+        match self.columns[range.clone()].binary_search_by(|&other| (other as usize).cmp(&j)) {
             Ok(at) => self.at(range.start + at),
             Err(_) => PairCount::default(),
         }
@@ -151,5 +164,183 @@ impl AnswerCounts {
         let total = |v: &[u32]| v.iter().map(|&x| f64::from(x)).sum::<f64>();
         let both = total(&self.both);
         if both > 0.0 { total(&self.together) / both } else { 0.0 }
+    }
+}
+
+/// The tasks of each answered object, and which of a task's groups it is in.
+struct Places {
+    offsets: Vec<usize>,
+    /// Task and group.
+    entries: Vec<(u32, u32)>,
+}
+
+impl Places {
+    fn of(answers: &Answers) -> Result<Self> {
+        let n = answers.answered().len();
+        let mut offsets = room::zeros::<usize>(n + 1)?;
+        for task in answers.tasks() {
+            task.groups().flatten().for_each(|&i| offsets[i as usize + 1] += 1);
+        }
+        for i in 0..n {
+            offsets[i + 1] += offsets[i];
+        }
+        let mut next = room::copied(&offsets)?;
+        let mut entries = room::zeros::<(u32, u32)>(offsets[n])?;
+        for (t, task) in (0..).zip(answers.tasks()) {
+            for (g, items) in (0..).zip(task.groups()) {
+                for &i in items {
+                    entries[next[i as usize]] = (t, g);
+                    next[i as usize] += 1;
+                }
+            }
+        }
+        Ok(Places { offsets, entries })
+    }
+
+    fn of_object(&self, i: usize) -> &[(u32, u32)] {
+        &self.entries[self.offsets[i]..self.offsets[i + 1]]
+    }
+}
+
+/// The counts of some answered objects, one after the other.
+#[derive(Default)]
+struct Rows {
+    /// How many others each was compared with.
+    lengths: Vec<u32>,
+    /// The others, by their own numbers.
+    columns: Vec<u32>,
+    together: Vec<u32>,
+    both: Vec<u32>,
+}
+
+impl Rows {
+    /// Counted object by object: a table of one number per pair answer would be many times larger
+    /// than what comes out where workers sort many objects.
+    fn of(answers: &Answers, places: &Places, objects: Range<usize>) -> Result<Self> {
+        let mut out = Rows::default();
+        // "Same" and all answers of the object at hand with every other.
+        let mut counts = room::zeros::<(u32, u32)>(answers.answered().len())?;
+        let mut others: Vec<u32> = Vec::new();
+        for i in objects {
+            others.clear();
+            for &(t, own) in places.of_object(i) {
+                for (g, items) in (0..).zip(answers.task(t as usize).groups()) {
+                    let same = u32::from(g == own);
+                    for &j in items {
+                        let count = &mut counts[j as usize];
+                        if count.1 == 0 {
+                            others.push(j);
+                        }
+                        *count = (count.0 + same, count.1 + 1);
+                    }
+                }
+            }
+            // It was not compared with itself.
+            counts[i] = (0, 0);
+            let before = out.columns.len();
+            if others.len() > counts.len() / MANY {
+                for j in 0..counts.len() {
+                    out.take(answers, j, &mut counts)?;
+                }
+            } else {
+                others.sort_unstable();
+                for &j in &others {
+                    out.take(answers, j as usize, &mut counts)?;
+                }
+            }
+            room::push(&mut out.lengths, (out.columns.len() - before) as u32)?;
+        }
+        Ok(out)
+    }
+
+    /// Adds the count with one other object, if there is any, and resets it.
+    fn take(&mut self, answers: &Answers, j: usize, counts: &mut [(u32, u32)]) -> Result<()> {
+        let (same, all) = std::mem::take(&mut counts[j]);
+        if all > 0 {
+            room::push(&mut self.columns, answers.answered()[j])?;
+            room::push(&mut self.together, same)?;
+            room::push(&mut self.both, all)?;
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, other: Rows) -> Result<()> {
+        for (to, from) in [
+            (&mut self.lengths, other.lengths),
+            (&mut self.columns, other.columns),
+            (&mut self.together, other.together),
+            (&mut self.both, other.both),
+        ] {
+            to.try_reserve(from.len()).map_err(|_| room::no_room::<u32>(to.len() + from.len()))?;
+            to.extend_from_slice(&from);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block_model::crowd;
+    use crate::{GroupAnswer, PairAnswer};
+
+    /// From a list of all pair answers.
+    fn naive(answers: &Answers) -> AnswerCounts {
+        let n = answers.n_objects();
+        let mut table = vec![PairCount::default(); n * n];
+        for pair in answers.pairs() {
+            for at in [pair.i * n + pair.j, pair.j * n + pair.i] {
+                table[at].same += usize::from(pair.same);
+                table[at].answers += 1;
+            }
+        }
+        let mut out = AnswerCounts {
+            offsets: vec![0],
+            columns: Vec::new(),
+            together: Vec::new(),
+            both: Vec::new(),
+        };
+        for row in table.chunks_exact(n) {
+            for (j, count) in row.iter().enumerate().filter(|(_, count)| count.answers > 0) {
+                out.columns.push(j as u32);
+                out.together.push(count.same as u32);
+                out.both.push(count.answers as u32);
+            }
+            out.offsets.push(out.columns.len());
+        }
+        out
+    }
+
+    #[test]
+    fn objects_that_do_not_exist_have_no_answers() {
+        let said = [PairAnswer { worker: 0, i: 0, j: 1, same: true }];
+        let answers = Answers::from_pairs(3, &said).unwrap();
+        let counts = AnswerCounts::of(&answers, MemoryBudget::default()).unwrap();
+        assert_eq!(counts.get(0, 1).answers, 1);
+        // The second is 1 in its last 32 bits.
+        for j in [2, (1usize << 32) + 1, usize::MAX] {
+            assert_eq!(counts.get(0, j), PairCount::default());
+        }
+    }
+
+    #[test]
+    fn equals_a_table_of_all_pairs() {
+        let budget = MemoryBudget::default();
+        // Objects enough for several parts, compared with most of the others and with few; the last
+        // ones with nobody.
+        for (objects, shape) in [(150, (6, 70)), (150, (20, 2)), (300, (3, 5)), (9, (1, 9))] {
+            let mut rows = crowd(4, objects, 7, shape, 0.3, 1, 5);
+            rows.iter_mut().for_each(|row| row.item += row.item / 4);
+            let n = 2 * objects;
+            let answers = Answers::from_groupings(n, &rows).unwrap();
+            assert_eq!(AnswerCounts::of(&answers, budget).unwrap(), naive(&answers));
+        }
+        let said = |worker, i, j, same| PairAnswer { worker, i, j, same };
+        let pairs = [said(0, 7, 2, true), said(0, 2, 7, false), said(3, 4, 2, true)];
+        let answers = Answers::from_pairs(9, &pairs).unwrap();
+        assert_eq!(AnswerCounts::of(&answers, budget).unwrap(), naive(&answers));
+        let nobody = [GroupAnswer { worker: 0, task: 0, item: 3, group: 0 }];
+        let answers = Answers::from_groupings(5, &nobody).unwrap();
+        assert_eq!(AnswerCounts::of(&answers, budget).unwrap(), naive(&answers));
     }
 }

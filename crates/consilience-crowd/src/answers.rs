@@ -1,4 +1,6 @@
-use consilience_core::{Accepts, Ensemble, Error, ErrorKind, MemoryBudget, Result, ensure, room};
+use consilience_core::{
+    Accepts, Ensemble, Error, ErrorKind, MemoryBudget, Result, Seed, ensure, room,
+};
 use rustc_hash::FxHashMap;
 
 /// In one task a worker put an item into a group: one row of [`Answers::from_groupings`].
@@ -440,16 +442,54 @@ impl Answers {
         Self::gathered(self.objects, self.workers.clone(), tasks.collect())
     }
 
+    /// The same answers, but that each task of more than `most * times` items is cut at random into
+    /// tasks of at most `most` items, so many times: its items are then compared with so many
+    /// others and not with all. `None` where no task has as many. All objects remain answered if
+    /// `most` is 3 or more.
+    pub(crate) fn cut(&self, most: usize, times: usize, seed: Seed) -> Option<Self> {
+        let is_long = |task: &Task<'_>| task.n_items() > most * times;
+        if !self.tasks().any(|task| is_long(&task)) {
+            return None;
+        }
+        let answered = &self.answered;
+        let mut tasks: Vec<Loose> = Vec::new();
+        for (t, task) in (0..).zip(self.tasks()) {
+            let worker = task.worker as u32;
+            let mut labelled: Vec<(usize, u32)> = task
+                .groups()
+                .enumerate()
+                .flat_map(|(g, items)| items.iter().map(move |&i| (g, answered[i as usize])))
+                .collect();
+            if !is_long(&task) {
+                tasks.push((worker, grouped(labelled)));
+                continue;
+            }
+            let mut stream = seed.derive("parts of a task", t).stream();
+            let parts = labelled.len().div_ceil(most);
+            for _ in 0..times {
+                stream.shuffle(&mut labelled);
+                for part in 0..parts {
+                    let items = labelled.iter().copied().skip(part).step_by(parts).collect();
+                    tasks.push((worker, grouped(items)));
+                }
+            }
+        }
+        Some(Self::gathered(self.objects, self.workers.clone(), tasks))
+    }
+
     /// The tasks, whose items are places in [`Answers::answered`].
     pub(crate) fn tasks(&self) -> impl Iterator<Item = Task<'_>> + Clone {
-        (0..self.n_tasks()).map(|t| {
-            let (first, last) = (self.task_groups[t] as usize, self.task_groups[t + 1] as usize);
-            Task {
-                worker: self.task_worker[t] as usize,
-                bounds: &self.group_items[first..=last],
-                items: &self.items,
-            }
-        })
+        (0..self.n_tasks()).map(|t| self.task(t))
+    }
+
+    /// One of the tasks, in their order.
+    pub(crate) fn task(&self, t: usize) -> Task<'_> {
+        let (first, last) = (self.task_groups[t] as usize, self.task_groups[t + 1] as usize);
+        Task {
+            worker: self.task_worker[t] as usize,
+            bounds: &self.group_items[first..=last],
+            items: &self.items,
+        }
     }
 
     /// The tasks, and where sums over their items are found.
@@ -605,6 +645,31 @@ mod tests {
         let other = Answers::from_pairs(5, &rows).unwrap();
         assert_eq!(answers.extend(&other).unwrap_err().kind(), ErrorKind::ShapeMismatch);
         assert_eq!(answers, before);
+    }
+
+    #[test]
+    fn long_tasks_are_cut_and_nothing_else() {
+        let mut rows: Vec<GroupAnswer> = (0..50).map(|i| row(3, 0, 2 * i, i % 4)).collect();
+        rows.extend((0..20).map(|i| row(8, 1, i, i % 3)));
+        let answers = Answers::from_groupings(100, &rows).unwrap();
+        assert_eq!(answers.cut(10, 5, Seed(1)), None);
+        let cut = answers.cut(9, 3, Seed(1)).unwrap();
+        assert_eq!((cut.answered(), cut.workers()), (answers.answered(), answers.workers()));
+        let sizes: Vec<usize> = cut.tasks().map(Task::n_items).collect();
+        assert_eq!(sizes.iter().filter(|&&s| s == 8 || s == 9).count(), 18);
+        assert_eq!((sizes.len(), sizes.contains(&20)), (19, true));
+        // Every item of the long task is in one part of each cut, and the answers are those given.
+        let said = |worker: usize, pair: &PairAnswer| match worker {
+            3 => pair.i / 2 % 4 == pair.j / 2 % 4,
+            _ => pair.i % 3 == pair.j % 3,
+        };
+        assert!(cut.pairs().all(|pair| pair.same == said(pair.worker, &pair)));
+        let of_long = cut.tasks().filter(|task| task.worker == 0);
+        let mut items: Vec<u32> = of_long.flat_map(|t| t.groups().flatten().copied()).collect();
+        items.sort_unstable();
+        assert!(items.chunk_by(|a, b| a == b).all(|same| same.len() == 3));
+        assert_eq!(items.len(), 150);
+        assert_eq!(cut, answers.cut(9, 3, Seed(1)).unwrap());
     }
 
     #[test]

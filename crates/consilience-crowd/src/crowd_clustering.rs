@@ -21,6 +21,11 @@ const SURE: f64 = 0.95;
 /// Evidence, in nats, by which rates of each worker between clusters have to be better.
 const CLEAR: f64 = 3.0;
 
+/// Most rows times the square of the clusters for which `Auto` fits rates of each worker between
+/// clusters as well. A sweep takes about a second there, and those have many optima: latent classes
+/// and more starts go before them, which takes several times as long as the fit without them.
+const AFFORDABLE: usize = 500_000_000;
+
 /// Clusters objects by what a crowd answered about them.
 ///
 /// It takes any kind of [`Answers`] and a number of clusters, or [`Clusters::Auto`] where that is
@@ -55,7 +60,8 @@ const CLEAR: f64 = 3.0;
 /// # Complexity
 /// See [`BlockModel`], [`PositionModel`] and
 /// [`RobustCompletion`](consilience_completion::RobustCompletion); `Auto` fits the block model
-/// twice, without and with rates of each worker between clusters.
+/// twice, without and with rates of each worker between clusters, and only without them where there
+/// are more than 500 million rows times k^2, rows being the (worker, task, item) triples.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
@@ -274,6 +280,11 @@ impl CrowdClustering {
     }
 }
 
+/// Whether `Auto` takes the time to fit rates of each worker between clusters.
+fn is_affordable(rows: usize, k: usize) -> bool {
+    rows.saturating_mul(k.saturating_mul(k)) <= AFFORDABLE
+}
+
 /// How many clusters, and what is known about that, where no number was asked for.
 struct Number {
     k: usize,
@@ -307,9 +318,11 @@ fn describe(report: &mut Report, result: &CrowdResult, clusters: usize) {
             .notes
             .push(format!("{unlabelled} objects were compared by nobody and are unlabelled"));
     }
-    let spammers: Vec<String> = result.spammers().map(|w| w.worker.to_string()).collect();
-    if !spammers.is_empty() {
-        report.notes.push(format!("workers who seem to answer at random: {}", spammers.join(", ")));
+    // Who they are the result says; the numbers mean nothing where workers have names.
+    match result.spammers().count() {
+        0 => {}
+        1 => report.notes.push("1 worker seems to answer at random".to_owned()),
+        more => report.notes.push(format!("{more} workers seem to answer at random")),
     }
     if let Some(alternative) = &result.alternative {
         report.notes.push(format!(
@@ -444,6 +457,8 @@ impl Task<'_> {
 
     fn pairs(&self, report: &mut Report) -> Result<Found> {
         let (k, posterior) = (self.k, self.posterior(report)?);
+        let budget = self.model.budget();
+        budget.check_table("answered pairs", posterior.pairs.len(), 1, merging::PAIR)?;
         let merged =
             report.stage("merging", || merging::agglomerate(&posterior, k, self.observer))?;
         if merged.supported > k {
@@ -481,7 +496,14 @@ impl Task<'_> {
         let own_model = self.model.rates_between_by_worker(true);
         let fits = own_model.shrinkage().fits_between(self.answers, self.k)
             && own_model.is_allowed(self.answers);
-        if !fits {
+        let rows: usize = self.answers.tasks().map(|task| task.n_items()).sum();
+        if fits && !is_affordable(rows, self.k) {
+            report.notes.push(
+                "in a crowd so large, rates of each worker between clusters are not tried unasked"
+                    .to_owned(),
+            );
+        }
+        if !fits || !is_affordable(rows, self.k) {
             return Ok(Found::blocks(CrowdMethod::Block, &self.fitted(&self.model, report)?));
         }
         own_model.check_memory(self.answers)?;
@@ -516,5 +538,18 @@ impl Task<'_> {
             if same { (p / r).ln() } else { ((1.0 - p) / (1.0 - r)).ln() }
         });
         spectral::cluster(&sparse, self.k, self.model.own_seed(), self.observer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_auto_takes_the_time_for() {
+        // A million answers on single pairs and ten clusters; a quarter of that and fifty.
+        assert!(is_affordable(2_000_000, 10));
+        assert!(!is_affordable(500_000, 50));
+        assert!(!is_affordable(usize::MAX, 2));
     }
 }

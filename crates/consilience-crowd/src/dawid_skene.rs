@@ -27,6 +27,16 @@ const ENOUGH: usize = 3;
 /// Pairs of one task at least, and tasks whose sums are added up.
 const TASK: usize = 1 << 12;
 const PARTS: usize = 16;
+/// Steps of the power method, which signs are read from and which ends where no entry moves by
+/// more; and what is added to the eigenvalues, which are from about -1/4 to 1/4, so that a negative
+/// one is not the largest.
+const STEPS: usize = 40;
+const SETTLED: f64 = 1e-4;
+const SHIFT: f64 = 0.1;
+/// Standard errors from which on a worker has a whole vote on who is the right way round, and by
+/// which a worker has to disagree with the others to be turned.
+const WHOLE: f64 = 3.0;
+const CONTRADICTS: f64 = 2.0;
 
 /// Every pair answer, those on a pair side by side. One is twice the worker's place, and one more
 /// for "same".
@@ -77,8 +87,17 @@ impl Pool {
 /// to the pool; share and pool are fitted further only to the pairs with three answers or more,
 /// each pair with fewer counting as one more at the first pool.
 pub(crate) fn posterior(answers: &Answers, k: usize, observer: &dyn Observer) -> Result<Posterior> {
-    let said = Said::of(answers);
-    let mut first = pool(&said, 1.0 / k as f64, observer)?;
+    Ok(fitted(&Said::of(answers), answers, k, observer)?.0)
+}
+
+/// The same of answers that are side by side already, and the log-odds of together before them.
+fn fitted(
+    said: &Said,
+    answers: &Answers,
+    k: usize,
+    observer: &dyn Observer,
+) -> Result<(Posterior, f64)> {
+    let mut first = pool(said, 1.0 / k as f64, observer)?;
     let mean = same(&said.answers) as f64 / said.answers.len().max(1) as f64;
     first.reconcile(mean, 1.0 / k as f64);
     let few: Vec<usize> = said.each().map(|pair| pair.len()).filter(|&n| n < ENOUGH).collect();
@@ -105,7 +124,7 @@ pub(crate) fn posterior(answers: &Answers, k: usize, observer: &dyn Observer) ->
         if change < TOLERANCE || iterations == MAX_ITERATIONS {
             break;
         }
-        let Expected { own, all, share, known } = Expected::of(&said, &together, rates.len());
+        let Expected { own, all, share, known } = Expected::of(said, &together, rates.len());
         let (pairs_before, answers_before) = few;
         now.share = (share + pairs_before * first.share) / (known + pairs_before);
         let weight = answers_before * first.share;
@@ -123,11 +142,12 @@ pub(crate) fn posterior(answers: &Answers, k: usize, observer: &dyn Observer) ->
     }
     let (prior, evidence) = (logit(now.share), evidence(&rates));
     let odds = |(&(i, j), on): (&(u32, u32), &[u32])| (i, j, log_odds(on, prior, &evidence));
-    Ok(Posterior {
+    let posterior = Posterior {
         n: answers.answered().len(),
         pairs: said.pairs.iter().zip(said.each()).map(odds).collect(),
         iterations,
-    })
+    };
+    Ok((posterior, prior))
 }
 
 /// Expected answers on pairs together, of each worker and kind (the others are on pairs apart); and
@@ -193,6 +213,102 @@ impl Posterior {
         }
         Shifted::new(Csr::from_rows(self.n, rows), mean)
     }
+}
+
+/// The answers, those of workers who contradict the others being turned round: "same" for "apart".
+///
+/// All workers as one answer the wrong way round where a few who do have given most of the answers,
+/// and their fit then takes pairs apart for pairs together. One worker has one vote here, however
+/// many the answers.
+pub(crate) struct Turned<'a> {
+    answers: &'a Answers,
+    said: Said,
+    /// Share of the answers that are turned.
+    pub(crate) share: f64,
+}
+
+impl<'a> Turned<'a> {
+    pub(crate) fn of(answers: &'a Answers, observer: &dyn Observer) -> Result<Self> {
+        let mut said = Said::of(answers);
+        let agreement = agreement(&said, answers.n_workers(), observer)?;
+        let mut turned = 0usize;
+        for answer in &mut said.answers {
+            if agreement[(*answer / 2) as usize] < -CONTRADICTS {
+                *answer ^= 1;
+                turned += 1;
+            }
+        }
+        let share = turned as f64 / said.answers.len().max(1) as f64;
+        Ok(Turned { answers, said, share })
+    }
+
+    /// What the answers on every pair of answered objects add to the log-odds of together.
+    pub(crate) fn log_odds(&self, k: usize, observer: &dyn Observer) -> Result<Csr> {
+        let (posterior, prior) = fitted(&self.said, self.answers, k, observer)?;
+        let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); posterior.n];
+        // Pairs ascend, so that every row's columns do.
+        for &(i, j, odds) in &posterior.pairs {
+            rows[i as usize].push((j, odds - prior));
+            rows[j as usize].push((i, odds - prior));
+        }
+        Ok(Csr::from_rows(posterior.n, rows))
+    }
+}
+
+/// By how many standard errors each worker agrees with the others on the pairs that they share, the
+/// others being counted as far as they agree with each other; negative where a worker contradicts
+/// them. As many workers as possible are on the positive side.
+///
+/// With `d` for how far an answer is above the worker's mean, the sum of `d_w d_v` over the pairs
+/// that w and v share is in expectation a product of a number of w, which is negative for those who
+/// answer the wrong way round, one of v, and the number of pairs. So the leading eigenvector of
+/// these sums, off the diagonal and scaled by how much each worker shares, has the signs. A step of
+/// the power method is O(answers).
+fn agreement(said: &Said, workers: usize, observer: &dyn Observer) -> Result<Vec<f64>> {
+    let who = |answer: u32| (answer / 2) as usize;
+    let [mut same, mut all, mut shared] = [(); 3].map(|()| vec![0.0_f64; workers]);
+    for pair in said.each() {
+        for &answer in pair {
+            same[who(answer)] += f64::from(answer % 2);
+            all[who(answer)] += 1.0;
+            shared[who(answer)] += (pair.len() - 1) as f64;
+        }
+    }
+    let mean: Vec<f64> = same.iter().zip(&all).map(|(s, a)| s / f64::max(*a, 1.0)).collect();
+    let above = |answer: u32| f64::from(answer % 2) - mean[who(answer)];
+    let scale: Vec<f64> = shared.iter().map(|s: &f64| 1.0 / s.max(1.0).sqrt()).collect();
+    // Of every answer its product with those of others on the pair, times x of these.
+    let with_others = |x: &[f64], sum: &mut dyn FnMut(usize, f64)| {
+        let x: Vec<f64> = x.iter().zip(&scale).map(|(x, s)| x * s).collect();
+        let part = |answer: u32| above(answer) * x[who(answer)];
+        for pair in said.each().filter(|pair| pair.len() > 1) {
+            let total: f64 = pair.iter().map(|&answer| part(answer)).sum();
+            pair.iter().for_each(|&a| sum(who(a), above(a) * (total - part(a))));
+        }
+    };
+    let mut x: Vec<f64> = shared.iter().map(|s: &f64| s.sqrt()).collect();
+    let mut before = vec![0.0; workers];
+    for _ in 0..STEPS {
+        observer.check()?;
+        let norm = x.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+        x.iter_mut().for_each(|x| *x /= norm);
+        if x.iter().zip(&before).all(|(x, b): (&f64, &f64)| (x - b).abs() < SETTLED) {
+            break;
+        }
+        let mut next: Vec<f64> = x.iter().map(|x| SHIFT * x).collect();
+        with_others(&x, &mut |w: usize, product: f64| next[w] += scale[w] * product);
+        before = std::mem::replace(&mut x, next);
+    }
+    let mut sums = vec![(0.0_f64, 0.0_f64); workers];
+    with_others(&x, &mut |w: usize, product: f64| {
+        sums[w].0 += product;
+        sums[w].1 += product * product;
+    });
+    let errors =
+        |&(sum, squares): &(f64, f64)| if squares > 0.0 { sum / squares.sqrt() } else { 0.0 };
+    let own: Vec<f64> = sums.iter().map(errors).collect();
+    let vote: f64 = own.iter().map(|z: &f64| z.clamp(-WHOLE, WHOLE)).sum();
+    Ok(if vote < 0.0 { own.iter().map(|z| -z).collect() } else { own })
 }
 
 impl Said {

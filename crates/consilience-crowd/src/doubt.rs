@@ -27,7 +27,8 @@ pub(crate) fn memberships(
     let n = labels.len();
     let mut sizes = vec![1.0; k];
     labels.iter().for_each(|&c| sizes[c as usize] += 1.0);
-    let mut q = Array2::from_shape_fn((n, k), |(_, c)| f64::ln(sizes[c] / (n + k) as f64));
+    let shares: Vec<f64> = sizes.iter().map(|&size| f64::ln(size / (n + k) as f64)).collect();
+    let mut q = Array2::from_shape_fn((n, k), |(_, c)| shares[c]);
     let mut in_task = Tally::new(k);
     let mut in_group = Tally::new(k);
     for task in answers.tasks() {

@@ -4,9 +4,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use consilience_core::{Observer, Result};
+use rustc_hash::FxHashMap;
 
 use crate::dawid_skene::Posterior;
 
+/// Bytes for an answered pair while clusters are merged: its place among the neighbours of both
+/// objects, in maps that may be half empty, its offer and its log-odds.
+pub(crate) const PAIR: usize = 160;
 /// Merges between two checks of the observer.
 const CHECKED_EVERY: usize = 256;
 
@@ -23,8 +27,8 @@ pub(crate) struct Agglomerated {
 ///
 /// Clusters between which nobody answered are candidates as well; ties go to answered pairs, then
 /// to the smaller clusters, then to the lower numbers. O(m log m) for m answered pairs, but for
-/// hubs: a merge walks the shorter list of neighbours, and O(n) more for a merge that goes against
-/// the answers.
+/// hubs: a merge walks the neighbours of both clusters, and O(n) more for a merge that goes against
+/// the answers. Memory at most [`PAIR`] bytes for each answered pair.
 pub(crate) fn agglomerate(
     posterior: &Posterior,
     k: usize,
@@ -55,6 +59,14 @@ struct Offer {
     versions: (u32, u32),
 }
 
+impl Offer {
+    /// Whether neither cluster has been merged since.
+    fn holds(&self, version: &[u32]) -> bool {
+        let Reverse((a, b)) = self.pair;
+        self.versions == (version[a as usize], version[b as usize])
+    }
+}
+
 impl Ord for Offer {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.score
@@ -78,13 +90,35 @@ impl PartialEq for Offer {
 
 impl Eq for Offer {}
 
+/// The objects that each was compared with, as clusters of one.
+fn neighbours(posterior: &Posterior) -> Vec<FxHashMap<u32, (f64, f64)>> {
+    let mut degrees = vec![0usize; posterior.n];
+    for &(i, j, _) in &posterior.pairs {
+        degrees[i as usize] += 1;
+        degrees[j as usize] += 1;
+    }
+    let room = |&degree: &usize| FxHashMap::with_capacity_and_hasher(degree, Default::default());
+    let mut neighbours: Vec<FxHashMap<u32, (f64, f64)>> = degrees.iter().map(room).collect();
+    for &(i, j, odds) in &posterior.pairs {
+        neighbours[i as usize].insert(j, (odds, 1.0));
+        neighbours[j as usize].insert(i, (odds, 1.0));
+    }
+    neighbours
+}
+
 struct Merging {
     /// Of each live cluster: summed log-odds of the answered pairs with others, and their number.
-    neighbours: Vec<BTreeMap<u32, (f64, f64)>>,
+    /// Nothing depends on the order in which they are walked.
+    neighbours: Vec<FxHashMap<u32, (f64, f64)>>,
     parent: Vec<u32>,
     size: Vec<u32>,
     version: Vec<u32>,
-    offers: BinaryHeap<Offer>,
+    /// Of each live cluster, with those that were its neighbours when it came to be: of two
+    /// clusters the later one has the offer that holds. Few of them are ever looked at, so that one
+    /// heap of all would mostly be moved about.
+    offers: Vec<BinaryHeap<Offer>>,
+    /// The best offer of each cluster, and whose it is.
+    best: BinaryHeap<(Offer, u32)>,
     by_size: BTreeSet<(u32, u32)>,
     /// Of each cluster the smallest that nobody compared with it, and the versions of both. As long
     /// as neither is merged no other takes its place: a cluster of two is larger than either.
@@ -97,44 +131,61 @@ impl Merging {
     fn new(posterior: &Posterior, unanswered: f64) -> Self {
         let n = posterior.n;
         let mut out = Merging {
-            neighbours: vec![BTreeMap::new(); n],
+            neighbours: neighbours(posterior),
             parent: (0..n as u32).collect(),
             size: vec![1; n],
             version: vec![0; n],
-            offers: BinaryHeap::with_capacity(posterior.pairs.len()),
+            offers: Vec::new(),
+            best: BinaryHeap::with_capacity(n),
             by_size: (0..n as u32).map(|i| (1, i)).collect(),
             stranger: vec![None; n],
             unanswered,
         };
+        let mut offers = vec![Vec::new(); n];
         for &(i, j, odds) in &posterior.pairs {
-            out.neighbours[i as usize].insert(j, (odds, 1.0));
-            out.neighbours[j as usize].insert(i, (odds, 1.0));
+            offers[i as usize].push(out.offer(i, j, (odds, 1.0)));
         }
-        for &(i, j, odds) in &posterior.pairs {
-            out.offer(i, j, (odds, 1.0));
-        }
+        out.offers = offers.into_iter().map(BinaryHeap::from).collect();
+        (0..n as u32).for_each(|i| out.promote(i));
         out
     }
 
-    fn offer(&mut self, a: u32, b: u32, (odds, answered): (f64, f64)) {
+    fn offer(&self, a: u32, b: u32, (odds, answered): (f64, f64)) -> Offer {
         let (a, b) = (a.min(b), a.max(b));
         let pairs = f64::from(self.size[a as usize]) * f64::from(self.size[b as usize]);
-        self.offers.push(Offer {
+        Offer {
             score: odds - self.unanswered * (pairs - answered),
             pair: Reverse((a, b)),
             versions: (self.version[a as usize], self.version[b as usize]),
-        });
+        }
+    }
+
+    /// Puts the best offer of a cluster that holds among those of the others.
+    fn promote(&mut self, owner: u32) {
+        let offers = &mut self.offers[owner as usize];
+        while let Some(&offer) = offers.peek() {
+            if offer.holds(&self.version) {
+                self.best.push((offer, owner));
+                break;
+            }
+            offers.pop();
+        }
     }
 
     /// The best merge; `None` with one cluster left.
     fn best(&mut self) -> Option<(f64, u32, u32)> {
         let answered = loop {
-            let Some(offer) = self.offers.peek() else { break None };
+            let Some(&(offer, owner)) = self.best.peek() else { break None };
             let Reverse((a, b)) = offer.pair;
-            if offer.versions == (self.version[a as usize], self.version[b as usize]) {
+            if offer.holds(&self.version) {
                 break Some((offer.score, a, b));
             }
-            self.offers.pop();
+            self.best.pop();
+            let then = if owner == a { offer.versions.0 } else { offer.versions.1 };
+            // Else it has been merged since, and its new best is there already.
+            if then == self.version[owner as usize] {
+                self.promote(owner);
+            }
         };
         let mut smallest = self.by_size.iter().map(|&(s, _)| f64::from(s));
         let pairs = smallest.next()? * smallest.next()?;
@@ -203,11 +254,11 @@ impl Merging {
             let sum = *sum;
             self.neighbours[c as usize].insert(a, sum);
         }
-        let now: Vec<(u32, (f64, f64))> =
-            self.neighbours[a as usize].iter().map(|(&c, &s)| (c, s)).collect();
-        for (c, sum) in now {
-            self.offer(a, c, sum);
-        }
+        let near = self.neighbours[a as usize].iter();
+        let offers: Vec<Offer> = near.map(|(&c, &sum)| self.offer(a, c, sum)).collect();
+        self.offers[b as usize] = BinaryHeap::new();
+        self.offers[a as usize] = offers.into();
+        self.promote(a);
     }
 
     /// Compact labels of all objects.

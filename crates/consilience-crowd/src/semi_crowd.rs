@@ -165,6 +165,10 @@ impl SemiCrowd {
             shape("answers about {} objects, {} rows", answers.n_objects(), features.n_objects())
         );
         self.completion.check()?;
+        // The completion is long; what the regression would refuse after it is refused before.
+        let metric = self.metric.clone().of(self.clusters);
+        let metric = metric.seed(self.seed).memory_budget(self.budget);
+        metric.check_features(features)?;
         let among = answers.among_answered();
         let clusterer = CompletionClusterer {
             choice: self.completion,
@@ -184,8 +188,6 @@ impl SemiCrowd {
         }
         let sample: Vec<usize> = answers.answered().iter().map(|&i| i as usize).collect();
         let given = SampleSimilarity::Eigenpairs(completion.vectors.view(), &completion.values);
-        let metric = self.metric.clone().of(self.clusters);
-        let metric = metric.seed(self.seed).memory_budget(self.budget);
         let mut fit = metric.fit_sample(features, &sample, given, observer)?;
         let mut left_out = None;
         if self.cross_validated {

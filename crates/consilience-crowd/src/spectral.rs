@@ -14,6 +14,8 @@ const RESTARTS: usize = 10;
 /// noise, where none is better than another.
 const TOLERANCE: f64 = 1e-4;
 const PRODUCTS: usize = 60;
+/// Fewer objects have no neighbourhoods.
+const FEWEST: usize = 4;
 
 /// Rows of the k leading eigenvectors, each times its eigenvalue (0 where that is negative).
 ///
@@ -119,6 +121,37 @@ pub(crate) fn residual(
     let plain = round(rows.view(), k, seed, observer)?;
     unit_rows(&mut rows);
     Ok([plain, round(rows.view(), k, seed, observer)?])
+}
+
+/// Whether objects were compared with neighbours only, as along a chain, instead of here and there.
+///
+/// Matrices of answers then have smooth waves along the chain among their leading eigenvectors, of
+/// almost the eigenvalues that the clusters have: those are lost among these. A random walk over
+/// the compared pairs tells, by its second eigenvalue as a share of the first: that is near 1 along
+/// a chain, and `2 sqrt(d - 1) / d` where each object was compared with d at random (the bound of
+/// Alon and Boppana); what is more than half of the way from there to 1 counts as a chain. The mean
+/// degree is added to every degree, or a few objects that hang on the rest by a thread would count
+/// as one (the regularization of Amini, Chen, Bickel, Levina 2013).
+pub(crate) fn is_local(
+    answers: &Answers,
+    counts: &AnswerCounts,
+    seed: Seed,
+    observer: &dyn Observer,
+) -> Result<bool> {
+    let graph = over_answered(answers, counts, 0.0, |_, _| 1.0);
+    let degrees = graph.row_sums();
+    if degrees.len() < FEWEST {
+        return Ok(false);
+    }
+    let mean = degrees.iter().sum::<f64>() / degrees.len() as f64;
+    let scale: Vec<f64> = degrees.iter().map(|d| 1.0 / (d + mean).sqrt()).collect();
+    let walk = graph.map(|i, j, x| x * scale[i] * scale[j]);
+    let seed = seed.derive("crowd walk", 0);
+    let options = TruncatedOptions::new(2).tolerance(TOLERANCE).max_iterations(PRODUCTS).seed(seed);
+    let values = try_truncated_eigen(&walk, &options, observer)?.values;
+    let degree = mean.max(2.0);
+    let least = 0.5 * (1.0 + 2.0 * (degree - 1.0).sqrt() / degree);
+    Ok(matches!(values[..], [first, second] if second > least * first))
 }
 
 /// A matrix over the answered objects from the counts of pairs; `diagonal` elsewhere on the

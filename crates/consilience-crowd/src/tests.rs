@@ -1,4 +1,6 @@
-use consilience_completion::{ObservedPairs, Penalty, Rdml, RobustCompletion, SampleSimilarity};
+use consilience_completion::{
+    ObservedPairs, Penalty, Rdml, RobustCompletion, SampleSimilarity, Smoothing,
+};
 use consilience_conformance::same_columns;
 use consilience_core::scores::{Normalizer, normalized_mutual_information};
 use consilience_core::{
@@ -465,7 +467,24 @@ fn the_thesis_form_of_the_road() {
         kind(bad.fit(x.view(), &answers, &()).map(|_| ()).unwrap_err()),
         ErrorKind::InvalidParameter
     );
-    assert!(SemiCrowd::new(0).fit(x.view(), &answers, &()).is_err());
+}
+
+/// Before the completion, which is long: here it has no memory even to begin.
+#[test]
+fn what_the_regression_refuses_is_refused_first() {
+    let (mut x, [answers, _], _) = annotated();
+    let kind = |semi: SemiCrowd, x: &Array2<f64>| {
+        let semi = semi.memory_budget(MemoryBudget::bytes(100));
+        semi.fit(x.view(), &answers, &()).map(|_| ()).unwrap_err().kind()
+    };
+    for clusters in [0, 91, usize::MAX] {
+        assert_eq!(kind(SemiCrowd::new(clusters), &x), ErrorKind::InvalidParameter);
+    }
+    let metric = Rdml::new(3).smoothing(Smoothing::PerObject(-1.0));
+    assert_eq!(kind(SemiCrowd::new(3).metric(metric), &x), ErrorKind::InvalidParameter);
+    assert_eq!(kind(SemiCrowd::new(3), &x), ErrorKind::TooLarge);
+    x[[2, 0]] = f64::NAN;
+    assert_eq!(kind(SemiCrowd::new(3), &x), ErrorKind::NonFinite);
 }
 
 /// Five thousand million pair answers, none of which is written down.

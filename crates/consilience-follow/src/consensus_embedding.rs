@@ -22,6 +22,12 @@ pub(crate) const OBJECTS_PER_TASK: usize = 64;
 /// A cluster without a position: its member has no weight, or the sample has no object of it.
 const NO_POSITION: u32 = u32::MAX;
 
+/// Takes over how an embedding was found, and says nothing twice.
+pub(crate) fn tell(report: &mut Report, mut found: Report) {
+    found.notes.retain(|note| !report.notes.contains(note));
+    report.adopt(found);
+}
+
 /// The first object of every microcluster.
 fn first_objects(nodes: &Microclusters) -> Vec<u32> {
     let mut first = vec![u32::MAX; nodes.n_nodes()];

@@ -1,18 +1,20 @@
 use std::sync::Arc;
 
 use consilience_core::{
-    Constraints, Ensemble, Error, Features, Observer, Pair, Result, Status, ensure,
+    Constraints, Ensemble, Error, Features, MemoryBudget, Observer, Pair, Report, Result, Status,
+    ensure,
 };
 use consilience_num::logdet::LogDet;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::consensus_embedding::ConsensusEmbedding;
+use crate::consensus_embedding::{ConsensusEmbedding, tell};
 use crate::coordinates::Coordinates;
 use crate::grown_metrics::GrownMetrics;
 use crate::map_learner::MapLearner;
 use crate::member_growth::{COMPONENTS, SAMPLE as COMPONENT_SAMPLE, principal_components};
-use crate::metric_rule::MetricRule;
+use crate::metric_rule::{MetricRule, check_metrics};
+use crate::objects::Objects;
 use crate::space_metric::SpaceMetric;
 
 /// Sweeps over a batch for the metric of a fold at most: what it judges hardly changes any more.
@@ -54,6 +56,10 @@ pub struct ConsensusMetric {
     /// For each fold the metric of all links outside it.
     pub(crate) folds: Vec<LogDet>,
     pub(crate) grown: Option<GrownMetrics>,
+    /// How the embeddings of the given members were found.
+    pub(crate) opened: Report,
+    /// How much memory all metrics together may take.
+    pub(crate) budget: MemoryBudget,
 }
 
 /// What following a batch did.
@@ -89,9 +95,11 @@ impl MetricRule {
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
     /// `1..=n` or a parameter out of range,
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) for metrics of more than
+    /// 8 GiB (an [`Updater`](crate::Updater) has its own budget),
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn open(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<ConsensusMetric> {
-        self.open_bounded(ensemble, None, observer)
+        self.open_bounded(ensemble, None, MemoryBudget::default(), observer)
     }
 
     /// As [`MetricRule::open`], with the bounds of links from these objects, which exist.
@@ -99,26 +107,33 @@ impl MetricRule {
         &self,
         ensemble: &Ensemble,
         objects: Option<&[usize]>,
+        budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<ConsensusMetric> {
         ensemble.check_clusters(self.clusters)?;
         self.check()?;
-        let embedding = self.embedding(&[]).fit(ensemble, observer)?.output;
-        let coordinates = Coordinates::new(Arc::new(embedding));
+        let mut opened = Report::default();
+        let embedding = self.embedding(&[]).fit(ensemble, observer)?;
+        tell(&mut opened, embedding.report);
+        let coordinates = Coordinates::new(Arc::new(embedding.output));
+        check_metrics(budget, self.folds, coordinates.n_dimensions(), 0)?;
         let base = match objects {
             Some(objects) => SpaceMetric::bounded(self, coordinates, ensemble, objects)?,
             None => SpaceMetric::new(self, coordinates, ensemble)?,
         };
         let folds = vec![base.metric.clone(); self.folds];
-        let plain = Arc::new(self.plain_embedding().fit(ensemble, observer)?.output);
+        let plain = self.plain_embedding().fit(ensemble, observer)?;
+        tell(&mut opened, plain.report);
         Ok(ConsensusMetric {
             rule: self.clone(),
             members: ensemble.n_members(),
             links: Vec::new(),
-            plain,
+            plain: Arc::new(plain.output),
             base,
             folds,
             grown: None,
+            opened,
+            budget,
         })
     }
 }
@@ -160,14 +175,16 @@ impl ConsensusMetric {
     /// # Errors
     /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does
     /// not exist, [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for
-    /// another ensemble, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// another ensemble, which it is with other objects too where features lie beside the
+    /// positions, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory
+    /// budget, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn follow(
         &mut self,
         ensemble: &Ensemble,
         links: &[Pair],
         observer: &dyn Observer,
     ) -> Result<MetricReport> {
-        self.embedding().check(ensemble)?;
+        self.check(ensemble)?;
         let n = ensemble.n_objects();
         if let Some(o) = links.iter().flat_map(|l| [l.i, l.j]).find(|&o| o >= n) {
             return Err(Error::out_of_range(format!("object {o} of {n}")));
@@ -176,6 +193,7 @@ impl ConsensusMetric {
         if links.is_empty() {
             return Ok(report);
         }
+        self.check_room(links.len())?;
         let mut next = self.clone();
         for &pair in links {
             report.informative += usize::from(next.add(ensemble, pair));
@@ -255,7 +273,8 @@ impl ConsensusMetric {
     /// ensemble or number of members,
     /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for a fold that does not
     /// exist, [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) unless
-    /// `constraints` are those followed,
+    /// `constraints` are those followed, in the same order,
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget,
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn grow(
         &mut self,
@@ -265,7 +284,7 @@ impl ConsensusMetric {
         constraints: &Constraints,
         observer: &dyn Observer,
     ) -> Result<MetricReport> {
-        self.check_links(constraints)?;
+        self.check_followed(constraints)?;
         self.check_grown(ensemble, left_out, &features)?;
         let members = self.members;
         let base = self.embedding().with_members(ensemble, members)?;
@@ -280,8 +299,15 @@ impl ConsensusMetric {
         };
         let mut report = MetricReport::new(self.links.len());
         if !left_out.is_empty() || features.ncols() > 0 {
+            let with = (&self.rule, self.budget);
             let mut grown =
-                GrownMetrics::open(&self.rule, members, left_out, features, ensemble, observer)?;
+                GrownMetrics::open(with, members, left_out, features, ensemble, observer)?;
+            check_metrics(
+                self.budget,
+                self.rule.folds,
+                grown.all.metric.n_dimensions(),
+                constraints.len(),
+            )?;
             for (t, pair) in constraints.iter().enumerate() {
                 grown.add(ensemble, pair, self.rule.fold(t));
             }
@@ -331,10 +357,28 @@ impl ConsensusMetric {
     ) -> Result<MetricReport> {
         let features = features.dense()?;
         features.check()?;
-        let components = principal_components(features, COMPONENT_SAMPLE, COMPONENTS, observer)?;
+        // Rows of another number are refused later.
+        let counts = ensemble.counts().filter(|counts| counts.len() == features.n_objects());
+        let objects = Objects::of(features.n_objects(), counts)?;
+        let sample = COMPONENT_SAMPLE;
+        let components = principal_components(features, &objects, sample, COMPONENTS, observer)?;
         let mut report = self.grow(ensemble, &[], components, constraints, observer)?;
-        report.sampled = (features.n_objects() > COMPONENT_SAMPLE).then_some(COMPONENT_SAMPLE);
+        report.sampled = (objects.total() > sample).then_some(sample);
         Ok(report)
+    }
+
+    /// Refuses another ensemble than the one that it was opened on.
+    pub(crate) fn check(&self, ensemble: &Ensemble) -> Result<()> {
+        self.embedding().check(ensemble)?;
+        self.grown.as_ref().map_or(Ok(()), |grown| grown.all.coordinates.check(ensemble))
+    }
+
+    /// Refuses new links for which there is no room, one vector in every metric.
+    fn check_room(&self, new: usize) -> Result<()> {
+        let (folds, links) = (self.rule.folds, self.links.len() + new);
+        let grown = self.grown.as_ref().map_or(0, |g| g.all.metric.n_dimensions());
+        let q = self.base.metric.n_dimensions().saturating_add(grown);
+        check_metrics(self.budget, folds, q, links)
     }
 
     fn check_grown(
@@ -359,7 +403,19 @@ impl ConsensusMetric {
         Ok(())
     }
 
-    /// Refuses other constraints than those followed.
+    /// Refuses other constraints than those followed, or these in another order, by which they are
+    /// in other folds.
+    fn check_followed(&self, constraints: &Constraints) -> Result<()> {
+        self.check_links(constraints)?;
+        let told = |p: &Pair| (p.i.min(p.j), p.i.max(p.j), p.link);
+        ensure!(
+            constraints.iter().zip(&self.links).all(|(a, b)| told(&a) == told(b)),
+            invalid("other constraints than the metric has followed, or these in another order")
+        );
+        Ok(())
+    }
+
+    /// Refuses more or fewer constraints than were followed.
     pub(crate) fn check_links(&self, constraints: &Constraints) -> Result<()> {
         ensure!(
             constraints.len() == self.links.len(),

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use consilience_core::Ensemble;
+use consilience_core::{Ensemble, Result, ensure};
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 
 use crate::consensus_embedding::ConsensusEmbedding;
@@ -42,6 +42,19 @@ impl Coordinates {
             coordinates.features = Some(Features { rows: Arc::clone(features), scale });
         }
         coordinates
+    }
+
+    /// Refuses another ensemble than the one that was embedded, and where there are features,
+    /// which objects that joined since then lack, one of another number of objects.
+    pub(crate) fn check(&self, ensemble: &Ensemble) -> Result<()> {
+        self.embedding.check(ensemble)?;
+        let n = ensemble.n_objects();
+        let rows = self.features.as_ref().map_or(n, |f| f.rows.nrows());
+        ensure!(
+            rows == n,
+            shape("an ensemble of {n} objects; features of {rows} lie beside the positions")
+        );
+        Ok(())
     }
 
     /// Dimensions of positions and features together.

@@ -1,10 +1,11 @@
 //! Which read-out is used: each is compared with links that it was made without.
 
 use consilience_completion::CompletedMap;
-use consilience_core::{Constraints, Ensemble, Fit, Observer, Pair, Partition, Report, Result};
+use consilience_core::{Constraints, Ensemble, Fit, Observer, Pair, Partition, Result};
 use consilience_num::logdet::LogDet;
 use rayon::prelude::*;
 
+use crate::consensus_embedding::tell;
 use crate::consensus_metric::ConsensusMetric;
 use crate::coordinates::Coordinates;
 use crate::cross_validation::{CrossValidation, ReadOutMethod};
@@ -44,7 +45,7 @@ impl ConsensusMetric {
         observer: &dyn Observer,
     ) -> Result<CrossValidation> {
         self.check_links(constraints)?;
-        self.embedding().check(ensemble)?;
+        self.check(ensemble)?;
         let plain = self.plain_read_out(ensemble, observer)?;
         let maps = self.maps(ensemble, observer)?;
         self.compare(&plain, ensemble, constraints, &maps, observer)
@@ -138,7 +139,8 @@ impl ConsensusMetric {
     }
 
     /// The clustering that cross-validation chooses, ready to label objects; `constraints` are
-    /// those followed. The report notes which it is.
+    /// those followed. The report notes which it is, and tells of the embeddings where their
+    /// clusters were placed by a sample or by inexact eigenvectors.
     ///
     /// Centres are found on at most 65,536 microclusters, on 4,096 in cross-validation; all objects
     /// are labelled by them.
@@ -159,7 +161,7 @@ impl ConsensusMetric {
         observer: &dyn Observer,
     ) -> Result<Fit<MetricReadOut>> {
         self.check_links(constraints)?;
-        self.embedding().check(ensemble)?;
+        self.check(ensemble)?;
         let plain = self.plain_read_out(ensemble, observer)?;
         let maps = self.maps(ensemble, observer)?;
         let validation = if self.n_links() == 0 {
@@ -179,7 +181,10 @@ impl ConsensusMetric {
         };
         read.cross_validation = validation;
         read.assign_groups(ensemble, constraints);
-        let mut report = Report::default();
+        let mut report = self.opened.clone();
+        if let Some(grown) = &self.grown {
+            tell(&mut report, grown.opened.clone());
+        }
         report.microclusters = Some(read.coordinates.embedding.nodes().len());
         report.expect_clusters(
             self.rule.clusters,
@@ -204,7 +209,7 @@ impl ConsensusMetric {
         ensemble: &Ensemble,
         observer: &dyn Observer,
     ) -> Result<MetricReadOut> {
-        self.embedding().check(ensemble)?;
+        self.check(ensemble)?;
         let maps = self.maps(ensemble, observer)?;
         self.read_out_with(method, ensemble, &maps, observer)
     }

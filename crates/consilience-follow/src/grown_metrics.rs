@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
-use consilience_core::{Ensemble, Observer, Pair, Result};
+use consilience_core::{Ensemble, MemoryBudget, Observer, Pair, Report, Result};
 use consilience_num::logdet::LogDet;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::consensus_embedding::ConsensusEmbedding;
+use crate::consensus_embedding::{ConsensusEmbedding, tell};
 use crate::coordinates::Coordinates;
-use crate::metric_rule::MetricRule;
+use crate::metric_rule::{MetricRule, check_metrics};
 use crate::space_metric::SpaceMetric;
 
 /// The weight of all grown members together, in units of that of all given ones.
@@ -28,12 +28,14 @@ pub(crate) struct GrownMetrics {
     /// it.
     pub(crate) plain: Arc<ConsensusEmbedding>,
     pub(crate) plain_folds: Vec<Arc<ConsensusEmbedding>>,
+    /// How the embeddings of all members were found.
+    pub(crate) opened: Report,
 }
 
 impl GrownMetrics {
     /// Without links. The ensemble has `members` given ones, then those grown.
     pub(crate) fn open(
-        rule: &MetricRule,
+        (rule, budget): (&MetricRule, MemoryBudget),
         members: usize,
         left_out: &[usize],
         features: Array2<f32>,
@@ -41,24 +43,41 @@ impl GrownMetrics {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let features = Arc::new(features);
-        let space = |fold| -> Result<SpaceMetric> {
+        let space = |fold| -> Result<(SpaceMetric, Report)> {
             let weights = member_weights(members, left_out, fold);
-            let embedding = rule.embedding(&weights).fit(ensemble, observer)?.output;
-            let coordinates = Coordinates::with_features(embedding, ensemble, &features);
-            SpaceMetric::new(rule, coordinates, ensemble)
+            let embedding = rule.embedding(&weights).fit(ensemble, observer)?;
+            let coordinates = Coordinates::with_features(embedding.output, ensemble, &features);
+            Ok((SpaceMetric::new(rule, coordinates, ensemble)?, embedding.report))
         };
-        let plain = |fold| -> Result<Arc<ConsensusEmbedding>> {
+        let plain = |fold| -> Result<(Arc<ConsensusEmbedding>, Report)> {
             let weights = member_weights(members, left_out, fold);
-            Ok(Arc::new(rule.plain_embedding().weights(&weights).fit(ensemble, observer)?.output))
+            let found = rule.plain_embedding().weights(&weights).fit(ensemble, observer)?;
+            Ok((Arc::new(found.output), found.report))
         };
         let folds = || (0..rule.folds).into_par_iter().with_max_len(1);
+        let mut opened = Report::default();
+        let (all, found) = space(None)?;
+        tell(&mut opened, found);
+        let q = all.metric.n_dimensions();
+        check_metrics(budget, rule.folds, q, 0)?;
+        let positions = "positions of the clusters for the folds";
+        let rows = ensemble.n_clusters().saturating_mul(rule.folds + 1);
+        budget.check_table(positions, rows, q.saturating_add(rule.clusters), 8)?;
+        // What is told of the folds would be the same.
+        let one = |fold| space(Some(fold)).map(|made| made.0);
+        let of_folds = folds().map(one).collect::<Result<Vec<_>>>()?;
+        let (plain_all, found) = plain(None)?;
+        tell(&mut opened, found);
+        let one = |fold| plain(Some(fold)).map(|made| made.0);
+        let plain_folds = folds().map(one).collect::<Result<Vec<_>>>()?;
         Ok(GrownMetrics {
             left_out: left_out.to_vec(),
-            all: space(None)?,
-            folds: folds().map(|fold| space(Some(fold))).collect::<Result<_>>()?,
-            plain: plain(None)?,
-            plain_folds: folds().map(|fold| plain(Some(fold))).collect::<Result<_>>()?,
+            all,
+            folds: of_folds,
+            plain: plain_all,
+            plain_folds,
             features,
+            opened,
         })
     }
 

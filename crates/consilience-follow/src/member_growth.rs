@@ -4,13 +4,15 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::{
-    BaseClusterer, Constraints, Dense, Error, Features, Fit, Observer, Pair, Partition, Report,
-    Result, Seed, SideInformation, at_least_one, ensure,
+    BaseClusterer, Constraints, Dense, Error, Features, Fit, MemoryBudget, Observer, Pair,
+    Partition, Report, Result, Seed, SideInformation, at_least_one, ensure,
 };
 use consilience_metric::{Itml, LinearMap, MetricLearner};
 use consilience_num::svd::{SvdOptions, try_truncated_svd};
 use ndarray::{Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
+
+use crate::objects::Objects;
 
 /// Larger numbers of members are refused as mistakes.
 const MAX_MEMBERS: usize = 100_000;
@@ -38,7 +40,8 @@ const CHUNK: usize = 4_096;
 /// The links fall into folds by the order in which they came. Each new member is made by the base
 /// clusterer, for a random number of clusters, under the metric of all links outside one fold. So
 /// the members differ, and for each link there are some that were made without it, which
-/// cross-validation needs ([`ConsensusMetric::grow`](crate::ConsensusMetric::grow)).
+/// cross-validation needs ([`ConsensusMetric::grow`](crate::ConsensusMetric::grow)). Rows that
+/// stand for many objects count as these ([`grow_counted`](MemberGrowth::grow_counted)).
 ///
 /// ```
 /// use consilience::{Constraints, Fit, Link, Partition, Seed};
@@ -101,6 +104,14 @@ pub struct MemberGrowth {
     pub(crate) folds: usize,
     sample: Option<usize>,
     seed: Seed,
+}
+
+/// What the members of every fold are made from.
+#[derive(Clone, Copy)]
+struct Source<'a, 'b> {
+    features: Dense<'a>,
+    objects: Objects<'b>,
+    learner: &'b dyn MetricLearner,
 }
 
 /// Members made by [`MemberGrowth`].
@@ -178,12 +189,49 @@ impl MemberGrowth {
         constraints: &Constraints,
         observer: &dyn Observer,
     ) -> Result<Fit<GrownMembers>> {
+        self.grow_objects(features, None, clusters, constraints, observer)
+    }
+
+    /// As [`MemberGrowth::grow`], where row i stands for `counts[i]` identical objects, as
+    /// [`Ensemble::counts`](consilience_core::Ensemble::counts) says: what it gives on the rows
+    /// repeated one behind the other, where the clusterer gives equal objects equal labels. Members
+    /// and features are of the rows, as are the constraints.
+    ///
+    /// Of more objects than the [`sample`](MemberGrowth::sample) the learner sees as many at even
+    /// distances, and the linked ones.
+    ///
+    /// # Errors
+    /// As [`MemberGrowth::grow`], n being the number of objects that all rows stand for, and those
+    /// of [`Ensemble::with_counts`](consilience_core::Ensemble::with_counts);
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) for a sample of more than
+    /// 8 GiB.
+    pub fn grow_counted(
+        &self,
+        features: Features<'_>,
+        counts: &[u64],
+        clusters: usize,
+        constraints: &Constraints,
+        observer: &dyn Observer,
+    ) -> Result<Fit<GrownMembers>> {
+        self.grow_objects(features, Some(counts), clusters, constraints, observer)
+    }
+
+    /// As [`MemberGrowth::grow_counted`]; each row stands for itself where there are no counts.
+    pub(crate) fn grow_objects(
+        &self,
+        features: Features<'_>,
+        counts: Option<&[u64]>,
+        clusters: usize,
+        constraints: &Constraints,
+        observer: &dyn Observer,
+    ) -> Result<Fit<GrownMembers>> {
         let features = features.dense()?;
-        let range = self.checked(features, clusters, constraints)?;
+        let objects = Objects::of(features.n_objects(), counts)?;
+        let range = self.checked(features, &objects, clusters, constraints)?;
         let asked = features.n_features() > self.components;
         let count = if asked { COMPONENTS.max(self.components) } else { COMPONENTS };
         let sample = self.sample_for(*range.end());
-        let components = principal_components(features, sample, count, observer)?;
+        let components = principal_components(features, &objects, sample, count, observer)?;
         // Constant features have none.
         let many = asked && components.ncols() > 0;
         let leading =
@@ -192,9 +240,11 @@ impl MemberGrowth {
         let learner = self.learner.as_deref().unwrap_or(&own);
         let folds = if many {
             let seen = leading(self.components);
-            self.grow_folds((seen.view().into(), learner), &range, constraints, observer)?
+            let source = Source { features: seen.view().into(), objects, learner };
+            self.grow_folds(source, &range, constraints, observer)?
         } else {
-            self.grow_folds((features, learner), &range, constraints, observer)?
+            let source = Source { features, objects, learner };
+            self.grow_folds(source, &range, constraints, observer)?
         };
         let features = leading(COMPONENTS);
         let mut grown = GrownMembers { members: Vec::new(), left_out: Vec::new(), features };
@@ -205,11 +255,10 @@ impl MemberGrowth {
             report.notes.extend(made.report.notes);
         }
         report.notes.dedup();
-        if self.sample_for(*range.end()) < constraints.n_objects() {
+        if sample < objects.total() {
             report.notes.push(format!(
-                "members made from {} of {} objects; sample sets their number",
-                self.sample_for(*range.end()),
-                constraints.n_objects()
+                "members made from {sample} of {} objects; sample sets their number",
+                objects.total()
             ));
         }
         Ok(Fit::new(grown, report))
@@ -219,10 +268,11 @@ impl MemberGrowth {
     fn checked(
         &self,
         features: Dense<'_>,
+        objects: &Objects<'_>,
         clusters: usize,
         constraints: &Constraints,
     ) -> Result<RangeInclusive<usize>> {
-        let n = features.n_objects();
+        let (rows, n) = (features.n_objects(), objects.total());
         ensure!(
             (1..=n).contains(&clusters),
             invalid("{clusters} clusters of {n} objects; expected 1..={n}")
@@ -244,14 +294,19 @@ impl MemberGrowth {
             )));
         }
         ensure!(
-            constraints.n_objects() == n,
-            shape("constraints over {} objects, features of {n}", constraints.n_objects())
+            constraints.n_objects() == rows,
+            shape("constraints over {} objects, features of {rows}", constraints.n_objects())
         );
         let sample = self.sample_for(*range.end());
         ensure!(
             sample >= *range.end(),
             invalid("members of up to {} clusters made from {sample} objects", range.end())
         );
+        if objects.counted() {
+            // Rows stand for more objects than there may be room for.
+            let (what, drawn) = ("objects that members are made from", sample.min(n));
+            MemoryBudget::default().check_table(what, drawn, features.n_features() + 1, 8)?;
+        }
         Ok(range)
     }
 
@@ -263,7 +318,7 @@ impl MemberGrowth {
     /// The members that are made without each fold of the links.
     fn grow_folds(
         &self,
-        (features, learner): (Dense<'_>, &dyn MetricLearner),
+        source: Source<'_, '_>,
         range: &RangeInclusive<usize>,
         constraints: &Constraints,
         observer: &dyn Observer,
@@ -271,10 +326,7 @@ impl MemberGrowth {
         let done = AtomicUsize::new(0);
         (0..self.folds.min(self.members))
             .into_par_iter()
-            .map(|fold| {
-                let with = (&done, observer);
-                self.grow_without(fold, (features, learner), range, constraints, with)
-            })
+            .map(|fold| self.grow_without(fold, &source, range, constraints, (&done, observer)))
             .collect()
     }
 
@@ -282,26 +334,18 @@ impl MemberGrowth {
     fn grow_without(
         &self,
         fold: usize,
-        (features, learner): (Dense<'_>, &dyn MetricLearner),
+        source: &Source<'_, '_>,
         range: &RangeInclusive<usize>,
         constraints: &Constraints,
         (done, observer): (&AtomicUsize, &dyn Observer),
     ) -> Result<Fit<Vec<Partition>>> {
-        let n = features.n_objects();
-        let mut links = Constraints::new(n)?;
-        for (t, Pair { i, j, link }) in constraints.iter().enumerate() {
-            if t % self.folds != fold {
-                links.add(i, j, link)?;
-            }
-        }
-        let side = SideInformation::from_constraints(&links);
-        let learned = learner.fit(features.into(), &side, observer)?;
-        let rows = self
-            .seed
-            .derive("objects", fold as u64)
-            .stream()
-            .sample(n, self.sample_for(*range.end()));
-        let mapped = if rows.len() == n {
+        let Source { features, objects, .. } = *source;
+        let (n, sample) = (objects.total(), self.sample_for(*range.end()));
+        let learned = self.learn_without(fold, source, sample, constraints, observer)?;
+        let drawn = self.seed.derive("objects", fold as u64).stream().sample(n, sample);
+        let all = drawn.len() == n;
+        let rows = objects.rows_of(drawn.into_iter());
+        let mapped = if all && !objects.counted() {
             learned.output.apply(features)?
         } else {
             apply_to(&learned.output, features, &rows)?
@@ -313,10 +357,10 @@ impl MemberGrowth {
             let k = range.start()
                 + seed.derive("clusters", 0).stream().below(range.end() - range.start() + 1);
             let made = self.clusterer.fit(mapped.view().into(), k, seed, observer)?.output;
-            let member = if rows.len() == n {
-                made
-            } else {
-                label_all(&made, mapped.view(), features, &learned.output, observer)?
+            let member = match (all, objects.counted()) {
+                (true, false) => made,
+                (true, true) => made.select(&first_of_each(&rows))?,
+                _ => label_all(&made, mapped.view(), features, &learned.output, observer)?,
             };
             members.push(member);
             observer.progress(
@@ -331,20 +375,61 @@ impl MemberGrowth {
             report
         }))
     }
+
+    /// What the learner makes of the links outside one fold. Where rows have counts it sees their
+    /// objects, in the order that these would have one by one: all, or so many at even distances
+    /// and the linked ones.
+    fn learn_without(
+        &self,
+        fold: usize,
+        source: &Source<'_, '_>,
+        sample: usize,
+        constraints: &Constraints,
+        observer: &dyn Observer,
+    ) -> Result<Fit<LinearMap>> {
+        let Source { features, objects, learner } = *source;
+        let outside = constraints.iter().enumerate().filter(|(t, _)| t % self.folds != fold);
+        if !objects.counted() {
+            let mut links = Constraints::new(features.n_objects())?;
+            for (_, Pair { i, j, link }) in outside {
+                links.add(i, j, link)?;
+            }
+            let side = SideInformation::from_constraints(&links);
+            return learner.fit(features.into(), &side, observer);
+        }
+        let mut linked: Vec<usize> = constraints.iter().flat_map(|p| [p.i, p.j]).collect();
+        linked.sort_unstable();
+        linked.dedup();
+        let rows = objects.evenly_and(sample, &linked);
+        let mut links = Constraints::new(rows.len())?;
+        let first = |row: usize| rows.partition_point(|&r| r < row);
+        for (_, Pair { i, j, link }) in outside {
+            links.add(first(i), first(j), link)?;
+        }
+        let side = SideInformation::from_constraints(&links);
+        match features {
+            Dense::F32(x) => learner.fit(x.select(Axis(0), &rows).view().into(), &side, observer),
+            Dense::F64(x) => learner.fit(x.select(Axis(0), &rows).view().into(), &side, observer),
+        }
+    }
 }
 
-/// The `most` leading principal components of standardized features; directions are those of some
-/// rows at even distances.
+/// Where each of ascending rows comes first.
+fn first_of_each(rows: &[usize]) -> Vec<usize> {
+    (0..rows.len()).filter(|&t| t == 0 || rows[t] != rows[t - 1]).collect()
+}
+
+/// The `most` leading principal components of standardized features, of the rows; directions are
+/// those of some objects at even distances.
 pub(crate) fn principal_components(
     features: Dense<'_>,
+    objects: &Objects<'_>,
     sample: usize,
     most: usize,
     observer: &dyn Observer,
 ) -> Result<Array2<f32>> {
-    let (n, count) = (features.n_objects(), features.n_objects().min(sample));
-    let rows: Vec<usize> =
-        (0..count).map(|t| (t as u128 * n as u128 / count as u128) as usize).collect();
-    let d = features.n_features();
+    let (n, d) = (features.n_objects(), features.n_features());
+    let rows = objects.evenly(sample);
     let mut x = apply_to(&LinearMap::identity(d)?, features, &rows)?;
     let mut means = vec![0.0; d];
     let mut scales = vec![0.0; d];

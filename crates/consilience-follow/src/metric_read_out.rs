@@ -228,9 +228,10 @@ impl MetricReadOut {
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another
-    /// ensemble, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// ensemble, which it is with other objects too where features lie beside the positions;
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn partition(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Partition> {
-        self.coordinates.embedding.check(ensemble)?;
+        self.coordinates.check(ensemble)?;
         if self.offset.is_empty() {
             return Partition::from_fn(ensemble.n_objects(), |_| None);
         }
@@ -253,10 +254,10 @@ impl MetricReadOut {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does
-    /// not exist, [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for
-    /// another ensemble.
+    /// not exist, [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) as
+    /// [`partition`](MetricReadOut::partition).
     pub fn labels(&self, ensemble: &Ensemble, objects: &[usize]) -> Result<Vec<Option<usize>>> {
-        self.coordinates.embedding.check(ensemble)?;
+        self.coordinates.check(ensemble)?;
         if let Some(i) = objects.iter().find(|&&i| i >= ensemble.n_objects()) {
             return Err(Error::out_of_range(format!("object {i} of {}", ensemble.n_objects())));
         }

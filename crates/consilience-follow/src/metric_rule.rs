@@ -1,4 +1,4 @@
-use consilience_core::{Error, Result, Seed, ensure};
+use consilience_core::{Error, MemoryBudget, Result, Seed, ensure};
 use consilience_simplex::stored::{Reader, Writer, corrupt};
 
 use crate::embedding::Embedding;
@@ -15,6 +15,18 @@ const ENTROPY_SCALE: f64 = 0.4;
 const CAUTION: f64 = 0.25;
 /// Larger counts are refused as mistakes.
 const MAX_COUNT: usize = 10_000;
+
+/// Refuses more metrics of so many dimensions, with one vector per link each, than there is room
+/// for: while links are followed those before them are kept.
+pub(crate) fn check_metrics(
+    budget: MemoryBudget,
+    folds: usize,
+    dimensions: usize,
+    links: usize,
+) -> Result<()> {
+    let each = dimensions.saturating_mul(dimensions.saturating_add(links));
+    budget.check_table("metrics of the folds", 2 * (folds + 1), each, 8)
+}
 
 /// How a metric on the consensus embedding is learned from links and used: the default of the
 /// updater.

@@ -65,7 +65,8 @@ impl ConsensusMetric {
         let mut state = open_with_members(rule, members, ensemble, observer)?;
         if grown > 0 {
             let features = stored_features(&mut rest, ensemble.n_objects())?;
-            let open = GrownMetrics::open(rule, members, &left_out, features, ensemble, observer)?;
+            let with = (rule, state.budget);
+            let open = GrownMetrics::open(with, members, &left_out, features, ensemble, observer)?;
             state.grown = Some(open);
         }
         for pair in constraints.iter() {

@@ -2,11 +2,12 @@
 
 use consilience_core::{
     Ensemble, Error, Features, Fit, Microclusters, Observer, Pair, Partition, Report, Result, Seed,
-    ensure,
+    Status, ensure,
 };
 use consilience_walk::Diffusion;
 
 use crate::consensus_metric::{ConsensusMetric, MetricReport};
+use crate::cross_validation::ReadOutMethod;
 use crate::member_growth::MemberGrowth;
 use crate::metric_read_out::MetricReadOut;
 use crate::metric_rule::MetricRule;
@@ -29,7 +30,8 @@ impl Updater {
     /// the plain consensus. See [`MetricRule`].
     ///
     /// The first call opens the metric, as does the first after objects or members came or went;
-    /// from then on updates move it too.
+    /// from then on updates move it too. The report says where the metric of all links stopped
+    /// before it was solved; a stored state does not keep that.
     ///
     /// ```
     /// use consilience::Ensemble;
@@ -50,11 +52,22 @@ impl Updater {
     /// [`ConsensusMetric::read_out`].
     ///
     /// # Errors
-    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the metrics exceed the
+    /// memory budget, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn read_out(&mut self, observer: &dyn Observer) -> Result<Fit<MetricReadOut>> {
         self.open_metric(observer)?;
         let Some(metric) = &self.metric else { return Err(Error::empty("no metric was opened")) };
-        metric.read_out(self.ensemble(), self.constraints(), observer)
+        let mut read = metric.read_out(self.ensemble(), self.constraints(), observer)?;
+        if self.followed != Status::Solved {
+            if matches!(read.output.method(), ReadOutMethod::Metric | ReadOutMethod::MetricGrown) {
+                read.report.status = self.followed;
+            }
+            read.report.notes.push(format!(
+                "the metric stopped at max_iterations, {}, before it was solved",
+                metric.rule().max_iterations
+            ));
+        }
+        Ok(read)
     }
 
     /// The clustering by the weights without any alignment: the diffusion consensus ([`Diffusion`])
@@ -157,9 +170,10 @@ impl Updater {
         }
         if self.metric.is_none() {
             let rule = &self.metric_rule;
-            let mut metric = rule.open_bounded(self.ensemble(), objects, observer)?;
+            let budget = self.weights.memory_budget();
+            let mut metric = rule.open_bounded(self.ensemble(), objects, budget, observer)?;
             let links: Vec<Pair> = self.constraints().iter().collect();
-            metric.follow(self.ensemble(), &links, observer)?;
+            self.followed = metric.follow(self.ensemble(), &links, observer)?.status;
             self.metric = Some(metric);
         }
         Ok(())
@@ -173,7 +187,10 @@ impl Updater {
     /// They stay, and the metric on them follows new links, until this is called again, until
     /// objects or other members come or go, or until the metric's rule changes
     /// ([`set_metric_rule`](Updater::set_metric_rule)): then they leave.
-    /// [`Updater::to_bytes`] keeps them. Growing before there are links is of no use.
+    /// [`Updater::to_bytes`] keeps them. Growing before there are links is of no use. A row with a
+    /// count is so many objects, as for [`MemberGrowth::grow_counted`]. The report says how the
+    /// growth went: where members were made from some of the objects, and whether the metric on
+    /// them was solved.
     ///
     /// ```
     /// use consilience::{Link, Pair, Result, Seed};
@@ -225,9 +242,14 @@ impl Updater {
         growth: &MemberGrowth,
         share: f64,
         observer: &dyn Observer,
-    ) -> Result<MetricReport> {
+    ) -> Result<Fit<MetricReport>> {
         let (rows, n) = (features.n_objects(), self.ensemble().n_objects());
         ensure!(rows == n, shape("features of {rows} objects; expected {n}, as in the ensemble"));
+        // Before anything is grown.
+        ensure!(
+            (0.0..=1.0).contains(&share),
+            invalid("share {share} for new members; expected 0..=1")
+        );
         let rule = self.metric.as_ref().map_or(&self.metric_rule, |metric| metric.rule());
         // Else members would be judged by links that they were made from.
         ensure!(
@@ -238,9 +260,10 @@ impl Updater {
                 rule.folds
             )
         );
-        let grown = growth
-            .grow(features, self.metric_rule.n_clusters(), self.constraints(), observer)?
-            .output;
+        let counts = self.ensemble().counts();
+        let k = self.metric_rule.n_clusters();
+        let made = growth.grow_objects(features, counts, k, self.constraints(), observer)?;
+        let (grown, mut told) = (made.output, made.report);
         let mut next = self.clone();
         next.open_metric(observer)?;
         let Some(mut metric) = next.metric.take() else {
@@ -256,8 +279,11 @@ impl Updater {
             next.constraints(),
             observer,
         )?;
+        if report.status != Status::Solved {
+            (next.followed, told.status) = (report.status, report.status);
+        }
         next.metric = Some(metric);
         *self = next;
-        Ok(report)
+        Ok(Fit::new(report, told))
     }
 }

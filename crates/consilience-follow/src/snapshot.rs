@@ -1,6 +1,6 @@
 //! An updater in bytes.
 
-use consilience_core::{Ensemble, Result};
+use consilience_core::{Ensemble, Result, Status};
 use consilience_simplex::WeightUpdater;
 use consilience_simplex::stored::{Envelope, Reader, Writer, corrupt};
 
@@ -77,7 +77,8 @@ impl Updater {
                 &(),
             )?),
         };
-        let updater = Updater { weights, metric_rule, metric };
+        let (followed, notes) = (Status::Solved, Vec::new());
+        let updater = Updater { weights, metric_rule, metric, followed, notes };
         if updater.grown().start != given {
             let grown = updater.ensemble().n_members() - given;
             return Err(corrupt(format!("{grown} grown members without a metric on them")));

@@ -1,10 +1,10 @@
 use consilience_core::{
     ConsensusFunction, Constraints, Ensemble, MemoryBudget, Observer, Pair, Partition, Result,
-    Seed, at_least_one, ensure,
+    Seed, Status, at_least_one, ensure,
 };
 use consilience_simplex::{
     AlignmentReference, InitialWeights, Questions, UpdateReport, UpdateRule, WeightUpdater,
-    WeightUpdaterSetup,
+    WeightUpdaterSetup, evenly_within,
 };
 use consilience_walk::Diffusion;
 
@@ -77,6 +77,9 @@ pub struct Updater {
     pub(crate) metric_rule: MetricRule,
     /// Opened when it is first needed; dropped where objects or members change.
     pub(crate) metric: Option<ConsensusMetric>,
+    /// Whether the metric of all links was solved when it last followed some.
+    pub(crate) followed: Status,
+    pub(crate) notes: Vec<String>,
 }
 
 /// How to open an [`Updater`]: number of clusters, reference, start, rules and budgets.
@@ -101,6 +104,7 @@ pub struct UpdaterSetup {
     reference_objects: usize,
     weights: WeightUpdaterSetup,
     metric_rule: MetricRule,
+    budget: MemoryBudget,
 }
 
 impl UpdaterSetup {
@@ -112,6 +116,7 @@ impl UpdaterSetup {
             reference_objects: SAMPLE,
             weights: WeightUpdaterSetup::new(clusters),
             metric_rule: MetricRule::new(clusters),
+            budget: MemoryBudget::default(),
         }
     }
 
@@ -121,8 +126,9 @@ impl UpdaterSetup {
         /// ([`Diffusion`]).
         pub fn reference(mut self, reference: AlignmentReference) { self.reference = reference }
 
-        /// Evenly spaced objects that the medoid, or that consensus, is made from at most. Default
-        /// 4,096; at least 1.
+        /// Evenly spaced objects that the medoid, or that consensus, is made from at most; where
+        /// there are more, [`Updater::notes`] says so. Default 4,096; at least 1, and at most as
+        /// many as the memory budget has room for.
         pub fn reference_objects(mut self, objects: usize) {
             self.reference_objects = objects;
             self.weights = self.weights.reference_objects(objects)
@@ -140,8 +146,10 @@ impl UpdaterSetup {
         /// clusters.
         pub fn metric_rule(mut self, rule: MetricRule) { self.metric_rule = rule }
 
-        /// How much memory an update or a read-out by weights may allocate. Default 8 GiB.
+        /// How much memory an update, a read-out by weights or all metrics together may allocate.
+        /// Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) {
+            self.budget = budget;
             self.weights = self.weights.memory_budget(budget)
         }
 
@@ -176,14 +184,28 @@ impl UpdaterSetup {
         self.metric_rule.check()?;
         at_least_one("reference_objects", self.reference_objects)?;
         ensemble.check_clusters(self.metric_rule.n_clusters())?;
+        let (limit, n) = (self.reference_objects, ensemble.total_count());
+        let mut notes = Vec::new();
         let setup = match self.consensus_reference(&ensemble, observer)? {
-            Some(made) => self.weights.clone().reference(AlignmentReference::Given(made)),
+            Some(made) => {
+                if (limit as u64) < n {
+                    notes.push(format!(
+                        "the reference is made from {limit} of {n} objects, at even distances; \
+                         reference_objects sets the limit"
+                    ));
+                }
+                self.weights.clone().reference(AlignmentReference::Given(made))
+            }
             None => self.weights.clone().reference(self.reference.clone()),
         };
+        let weights = setup.updater_observed(ensemble, observer)?;
+        notes.extend_from_slice(weights.notes());
         Ok(Updater {
-            weights: setup.updater_observed(ensemble, observer)?,
+            weights,
             metric_rule: self.metric_rule.clone(),
             metric: None,
+            followed: Status::Solved,
+            notes,
         })
     }
 
@@ -198,13 +220,14 @@ impl UpdaterSetup {
         if candidates || self.reference != AlignmentReference::Medoid {
             return Ok(None);
         }
-        let n = ensemble.n_objects();
-        let count = n.min(self.reference_objects);
-        let sample: Vec<usize> =
-            (0..count).map(|s| (s as u128 * n as u128 / count as u128) as usize).collect();
-        let few = ensemble.select_objects(&sample)?;
-        let consensus = Diffusion::new(self.clusters.min(count)).fit(&few, observer)?.output;
-        let mut labels = vec![None; n];
+        let sample = evenly_within(ensemble, self.reference_objects, self.budget)?;
+        let few = match ensemble.counts() {
+            // Rows come as often as their objects, each of which then stands for itself.
+            Some(_) => Ensemble::new(ensemble.members().to_vec())?.select_objects(&sample)?,
+            None => ensemble.select_objects(&sample)?,
+        };
+        let consensus = Diffusion::new(self.clusters.min(sample.len())).fit(&few, observer)?.output;
+        let mut labels = vec![None; ensemble.n_objects()];
         for (&i, label) in sample.iter().zip(consensus.iter()) {
             labels[i] = label.map(|l| l as u32);
         }
@@ -248,11 +271,23 @@ impl Updater {
         batch: &[Pair],
         observer: &dyn Observer,
     ) -> Result<UpdateReport> {
-        let metric = &mut self.metric;
-        self.weights.update_together(batch, observer, |ensemble, links| match metric {
-            Some(metric) => metric.follow(ensemble, links, observer).map(drop),
-            None => Ok(()),
+        let (metric, followed) = (&mut self.metric, &mut self.followed);
+        self.weights.update_together(batch, observer, |ensemble, links| {
+            if let Some(metric) = metric {
+                let report = metric.follow(ensemble, links, observer)?;
+                if report.links > 0 {
+                    *followed = report.status;
+                }
+            }
+            Ok(())
         })
+    }
+
+    /// What was found on some of the objects only when the updater was opened, and which setter
+    /// sets the limit: the notes of [`by_weights`](Updater::by_weights), and what a reference was
+    /// made from. Empty where nothing was, and after [`from_bytes`](Updater::from_bytes).
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The weights of the members and what is read out by them alone: their clustering, soft
@@ -302,10 +337,13 @@ impl Updater {
         self.weights.set_weights(weights)
     }
 
-    /// Changes how much memory an update or a read-out by weights may allocate. Default 8 GiB; a
-    /// state that was stored comes back with the default.
+    /// Changes how much memory an update, a read-out by weights or all metrics together may
+    /// allocate. Default 8 GiB; a state that was stored comes back with the default.
     pub fn set_memory_budget(&mut self, budget: MemoryBudget) {
         self.weights.set_memory_budget(budget);
+        if let Some(metric) = &mut self.metric {
+            metric.budget = budget;
+        }
     }
 
     /// Changes how much memory the second copy of the labels may take. Default 300 MB; a state that

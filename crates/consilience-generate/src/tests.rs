@@ -369,6 +369,33 @@ fn what_cannot_fit_is_refused_before_it_is_allocated() {
 }
 
 #[test]
+fn ensembles_tell_what_their_members_tell() {
+    let x = Array2::from_shape_fn((1100, 2), |(i, j)| ((i * (31 + 17 * j)) % 4999) as f64);
+    let notes = |clusterer: Spectral| {
+        let generator = Generator::new(clusterer).members(3).clusters(3..=3);
+        generator.fit(&x, &()).unwrap().report.notes
+    };
+    let told = notes(Spectral::new());
+    let by_landmarks = |n: &&String| n.contains("1100 distinct objects by 300 landmarks");
+    let found: Vec<&String> = told.iter().filter(by_landmarks).collect();
+    assert!(found.len() == 1 && found[0].starts_with("3 of 3 members: "), "{told:?}");
+    assert!(!notes(Spectral::new().exact_objects(1100)).iter().any(|n| n.contains("landmarks")));
+    // How many clusters a member lacks, and where a range was cut.
+    let few = Array2::from_shape_fn((20, 1), |(i, _)| (i % 3) as f64);
+    let report = |low: usize, high: usize| {
+        let generator = Generator::new(KMeans::new()).members(40).clusters(low..=high);
+        generator.fit(&few, &()).unwrap().report
+    };
+    let some = report(3, 5);
+    assert_eq!(some.clusters_missing, Some(2));
+    assert!(some.notes[0].contains("have 1 to 2 clusters fewer"), "{some:?}");
+    let one = report(4, 4);
+    assert_eq!(one.notes, ["40 of 40 members have 1 cluster fewer than drawn for them"]);
+    let cut = report(3, 500);
+    assert!(cut.notes[0].contains("up to 20 in place of 500"), "{cut:?}");
+}
+
+#[test]
 fn limits_that_bind_are_told_and_can_be_set() {
     let x = Array2::from_shape_fn((2200, 2), |(i, j)| ((i * (31 + 17 * j)) % 4999) as f64);
     let notes = |clusterer: &dyn BaseClusterer| {

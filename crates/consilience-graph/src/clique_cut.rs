@@ -246,6 +246,8 @@ fn spectral(
         report.status = Status::MaxIterations;
     }
     observer.check()?;
+    // Once whole, and once more component by component.
+    budget.check_table("embedding of microclusters", n, wanted, 16)?;
     let rows = embedded(incidence, &found, &scale)?;
     cut.round(&parts, &found, rows, incidence.sizes(), report, observer)
 }

@@ -6,6 +6,8 @@ use consilience_core::{
 };
 use ndarray::ArrayView2;
 
+use crate::spectral_cut::fewer;
+
 /// The sum of all integer weights that METIS gets: half of what its 32-bit sums hold.
 const MAX_WEIGHT: f64 = (1 << 30) as f64;
 
@@ -127,11 +129,8 @@ impl GraphPartitioner for MetisCut {
             self.parts(&links, &sizes)?.into_iter().map(|p| p as usize).collect()
         };
         let partition = grouping.expand(&clusters)?;
-        report.expect_clusters(
-            self.clusters,
-            partition.n_clusters(),
-            "the ensemble distinguishes no more objects",
-        );
+        let found = partition.n_clusters();
+        report.expect_clusters(self.clusters, found, fewer(found, nodes));
         Ok(Fit::new(partition, report))
     }
 }

@@ -175,13 +175,19 @@ impl GraphPartitioner for SpectralCut {
         };
         let partition = grouping.expand(&clusters)?;
         if let Some(k) = self.clusters.fixed() {
-            report.expect_clusters(
-                k,
-                partition.n_clusters(),
-                "the ensemble distinguishes no more objects",
-            );
+            let found = partition.n_clusters();
+            report.expect_clusters(k, found, fewer(found, nodes));
         }
         Ok(Fit::new(partition, report))
+    }
+}
+
+/// Why a cut found fewer clusters than asked for.
+pub(crate) fn fewer(found: usize, nodes: usize) -> &'static str {
+    if found < nodes {
+        "the cut left the others empty"
+    } else {
+        "the ensemble distinguishes no more objects"
     }
 }
 
@@ -284,6 +290,8 @@ mod tests {
         assert_eq!(cut.fit(huge, &()).unwrap().output.to_signed(), vec![0, 1, 0, 1, 0, 1]);
         let one = cut.fit(graph(1, |_, _| 1.0), &()).unwrap();
         assert_eq!((one.output.n_clusters(), one.report.clusters_missing.is_some()), (1, true));
+        assert!(one.report.notes[0].ends_with(fewer(1, 1)), "{:?}", one.report.notes);
+        assert!(fewer(1, 1).starts_with("the ensemble") && fewer(1, 2).starts_with("the cut"));
         let nothing = SimilarityGraph::new(
             Grouping::new(vec![Grouping::NONE], 0).unwrap(),
             Array2::zeros((0, 0)),

@@ -13,6 +13,10 @@ use crate::ClusterIncidence;
 const LARGEST_DENSE: usize = 3_000;
 /// Up to this many entries of the matrix of overlaps for each one of the incidence it is stored.
 const STORED: usize = 2;
+/// Vectors that an iteration for eigenpairs takes beside those wanted, and what is in its basis at
+/// least, as in [`try_truncated_eigen`].
+const GUARDS: usize = 4;
+const BASIS: usize = 128;
 /// Weights beyond these overflow or vanish when multiplied.
 const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 
@@ -47,7 +51,8 @@ const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 ///
 /// # Complexity
 /// Up to 400 clusters O(n~ M^2) for `X'X` and O(C^3) for all its eigenpairs; beyond, O(n~ M q) per
-/// iteration for q pairs, or O(nnz q) where `X'X` is so sparse that it pays to store it.
+/// iteration for q pairs, or O(nnz q) where `X'X` is so sparse that it pays to store it. Memory for
+/// 11 q + 44 numbers per cluster, 153 at least, and q + 4 per microcluster.
 ///
 /// # References
 /// Li, Wu, Chang 2012, "Segmentation Using Superpixels", Section 3.2. Sizes as weights are ours:
@@ -76,7 +81,7 @@ impl IncidenceSpectrum {
     /// another number,
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a weight
     /// outside 1e-100..=1e100, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where
-    /// nearly all pairs of very many clusters are wanted,
+    /// nearly all pairs of very many clusters are wanted or the vectors of so many do not fit,
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn of(
         incidence: &ClusterIncidence,
@@ -87,8 +92,9 @@ impl IncidenceSpectrum {
         Self::within(incidence, weights, count, MemoryBudget::default(), observer)
     }
 
-    /// As [`IncidenceSpectrum::of`], for a given memory budget: up to 400 clusters, and where a
-    /// fifth of all pairs is wanted, matrices of all pairs of clusters are made.
+    /// As [`IncidenceSpectrum::of`], for a given memory budget: up to 400 clusters, and where about
+    /// a sixth of all pairs is wanted, matrices of all pairs of clusters are made, else a basis of
+    /// vectors.
     ///
     /// ```
     /// use consilience::graph::{ClusterIncidence, IncidenceSpectrum};
@@ -277,7 +283,9 @@ pub(crate) fn leading(
     let mut stored = None;
     if c > DENSE && 5 * count < c {
         let options = TruncatedOptions::new(count);
-        let top = if full_overlaps(incidence) {
+        let full = full_overlaps(incidence);
+        check_basis(budget, c, if full { incidence.n_rows() } else { 0 }, count)?;
+        let top = if full {
             try_truncated_eigen(&Factored { incidence, shares, scale }, &options, observer)?
         } else {
             try_truncated_eigen(&Symmetric(stored.insert(assembled()?)), &options, observer)?
@@ -294,6 +302,20 @@ pub(crate) fn leading(
         None => assembled()?,
     };
     leading_eigenpairs(&stored_dense(&stored)?, count, observer)
+}
+
+/// Refuses vectors that do not fit the budget: what the iteration for `count` eigenpairs of `c`
+/// clusters takes, where a product goes over so many rows of the incidence.
+fn check_basis(budget: MemoryBudget, c: usize, rows: usize, count: usize) -> Result<()> {
+    let block = count + GUARDS;
+    if c < count + 5 * block {
+        // There is no room for a basis beside what is wanted: all pairs are found.
+        return budget.check_square("eigenvectors of clusters", c, 32);
+    }
+    // The basis, two blocks, what comes of them, and the products with either side.
+    let columns = (6 * block).max(BASIS) + 5 * block;
+    let numbers = c.saturating_mul(columns).saturating_add(rows.saturating_mul(block));
+    budget.check_table("vectors of clusters, for eigenpairs,", numbers, 1, 8)
 }
 
 fn stored_dense(a: &Csr) -> Result<Array2<f64>> {
@@ -317,6 +339,45 @@ mod tests {
     use super::*;
     use crate::Microclusters;
     use consilience_core::{Ensemble, Partition, Seed};
+
+    /// Many clusters of few objects: few of two members overlap, many of four.
+    #[test]
+    fn vectors_of_very_many_clusters_are_asked_for() {
+        let mut s = Seed(12).stream();
+        for members in [2, 4] {
+            let mut member = || {
+                let labels: Vec<usize> = (0..500).map(|_| s.below(300)).collect();
+                Partition::from_labels(&labels).unwrap()
+            };
+            let ensemble = Ensemble::new((0..members).map(|_| member()).collect()).unwrap();
+            let nodes = Microclusters::of(&ensemble).unwrap();
+            let incidence = ClusterIncidence::of(&nodes).unwrap();
+            let (c, n) = (incidence.n_clusters(), incidence.n_rows());
+            assert!(c > DENSE && full_overlaps(&incidence) == (members > 2));
+            let rows = if members > 2 { n } else { 0 };
+            let needed = 8 * (c * (128 + 5 * 9) + rows * 9) as u64;
+            let weights = vec![1.0; c];
+            let within = |bytes| {
+                let budget = MemoryBudget::bytes(bytes);
+                IncidenceSpectrum::within(&incidence, &weights, 5, budget, &())
+            };
+            let error = within(needed - 1).unwrap_err();
+            assert_eq!(error.kind(), consilience_core::ErrorKind::TooLarge);
+            assert!(error.message().contains(&format!("{needed} bytes needed")), "{error}");
+            // Where these fit the result does not depend on how much there is beyond.
+            let all = IncidenceSpectrum::of(&incidence, &weights, 5, &()).unwrap();
+            match within(needed) {
+                Ok(found) => assert_eq!(found.values, all.values),
+                // All pairs are found where the iteration does not end well.
+                Err(error) => assert!(error.message().contains("eigenvectors"), "{error}"),
+            }
+        }
+        // Nearly a fifth of the pairs: there is no room for an iteration.
+        let dense = check_basis(MemoryBudget::bytes(32 * 1000 * 1000), 1000, 10, 199);
+        assert!(dense.is_ok());
+        let dense = check_basis(MemoryBudget::bytes(32 * 1000 * 1000 - 1), 1000, 10, 199);
+        assert_eq!(dense.unwrap_err().kind(), consilience_core::ErrorKind::TooLarge);
+    }
 
     #[test]
     fn no_more_pairs_than_there_are() {

@@ -70,8 +70,8 @@ impl TransferCut {
         /// Seed of the k-means starts. Default `Seed(0)`.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-        /// How much memory the matrices of the right nodes, or of the clusters, may take. Default 8
-        /// GiB.
+        /// How much memory the matrices of the right nodes, or of the clusters, and the vectors of
+        /// all nodes may take. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
@@ -180,7 +180,8 @@ impl TransferCut {
     /// As [`IncidenceSpectrum`], then O(n~ k^2) per iteration of k-means.
     ///
     /// # Errors
-    /// As [`IncidenceSpectrum::of`], and for k outside `1..=rows` or no restarts.
+    /// As [`IncidenceSpectrum::of`], and for k outside `1..=rows` or no restarts;
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
     pub fn partition_incidence(
         &self,
         incidence: &ClusterIncidence,
@@ -218,6 +219,9 @@ impl TransferCut {
             return Ok(joined);
         }
         let (vectors, sizes) = (spectrum.vectors.view(), incidence.sizes());
+        // Once whole, and once more component by component.
+        let wide = k.min(spectrum.values.len());
+        self.budget.check_table("embedding of microclusters", rows, wide, 16)?;
         let rows = spectrum.rows(incidence, k)?;
         let mut fit = parts.cut(k, vectors, rows, sizes, |rows, weights, k| {
             self.directions(rows, weights, k, observer)

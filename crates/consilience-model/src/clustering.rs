@@ -124,7 +124,8 @@ impl ConsensusClustering {
     /// The fitted model, with a report that has the stages of generator and consensus function.
     ///
     /// # Errors
-    /// Those of [`Generator::fit`] and of the consensus function.
+    /// Those of [`Generator::fit`] and of the consensus function;
+    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where that labels no object.
     pub fn fit<'a>(
         &self,
         features: impl Into<Features<'a>>,

@@ -1,9 +1,9 @@
 use consilience_core::{
-    Dense, Ensemble, FeatureMap, Features, MemoryBudget, Observer, Partition, Result, ensure,
-    with_rows,
+    Dense, Ensemble, Error, FeatureMap, Features, MemoryBudget, Observer, Partition, Result,
+    ensure, room, with_rows,
 };
 use consilience_trust::Diagnostics;
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
 use crate::Placement;
@@ -43,7 +43,8 @@ const CHUNK: usize = 1 << 11;
 /// before.
 ///
 /// # Complexity
-/// Placing: O(p d) time per object and member for its p prototypes; memory linear in the objects.
+/// Placing: O(p d) time per object and member for its p prototypes; memory linear in the objects,
+/// but for the votes that [`ConsensusModel::memberships`] gives.
 #[derive(Clone, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -65,6 +66,10 @@ impl ConsensusModel {
         partition: Partition,
         places: Vec<Prototypes>,
     ) -> Result<Self> {
+        ensure!(
+            partition.n_clusters() > 0,
+            empty("a model without clusters: no object has a label")
+        );
         let votes = Votes::new(&ensemble, &partition)?;
         Ok(ConsensusModel { ensemble, partition, places, names: Vec::new(), votes })
     }
@@ -170,11 +175,11 @@ impl ConsensusModel {
         observer: &dyn Observer,
     ) -> Result<Placement> {
         let mut placed = Placement::default();
-        self.chunks(features.into(), observer, |chunk, from| {
-            placed.tied.extend(chunk.placed.tied.iter().map(|i| i + from));
-            placed.labels.extend(chunk.placed.labels);
-            placed.confidence.extend(chunk.placed.confidence);
-            placed.distance.extend(chunk.placed.distance);
+        self.chunks(features.into(), None, observer, |chunk, from| {
+            placed.tied.extend(chunk.tied.iter().map(|i| i + from));
+            placed.labels.extend(chunk.labels);
+            placed.confidence.extend(chunk.confidence);
+            placed.distance.extend(chunk.distance);
         })?;
         Ok(placed)
     }
@@ -183,44 +188,79 @@ impl ConsensusModel {
     /// [`partition`](ConsensusModel::partition) in columns; each row sums to 1.
     ///
     /// # Errors
-    /// As [`ConsensusModel::place_observed`].
+    /// As [`ConsensusModel::place_observed`]; those of [`ConsensusModel::memberships_within`] for
+    /// the default budget.
     #[doc(alias = "predict_proba")]
     pub fn memberships<'a>(&self, features: impl Into<Features<'a>>) -> Result<Array2<f64>> {
-        let features = features.into();
-        let mut votes = Array2::zeros((features.n_objects(), self.votes.n_clusters()));
-        self.chunks(features, &(), |chunk, from| {
-            let to = from + chunk.votes.nrows();
-            votes.slice_mut(ndarray::s![from..to, ..]).assign(&chunk.votes);
-        })?;
-        Ok(votes)
+        self.memberships_within(features, MemoryBudget::default())
     }
 
-    /// Places the objects in chunks, in parallel, and takes the chunks in order.
+    /// As [`ConsensusModel::memberships`], for a given memory budget: 8 bytes for each new object
+    /// and cluster.
+    ///
+    /// ```
+    /// use consilience::model::ConsensusClustering;
+    /// use consilience::ndarray::Array2;
+    /// use consilience::{ErrorKind, MemoryBudget};
+    ///
+    /// let x = Array2::from_shape_fn((40, 1), |(i, _)| (i / 20 * 10) as f64 + i as f64 / 9.0);
+    /// let model = ConsensusClustering::new(2).cluster(&x)?;
+    /// let votes = |bytes| model.memberships_within(&x, MemoryBudget::bytes(bytes));
+    /// assert_eq!(votes(8 * 40 * 2)?.dim(), (40, 2));
+    /// assert_eq!(votes(8 * 40 * 2 - 1).unwrap_err().kind(), ErrorKind::TooLarge);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`ConsensusModel::place_observed`];
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the budget.
+    pub fn memberships_within<'a>(
+        &self,
+        features: impl Into<Features<'a>>,
+        budget: MemoryBudget,
+    ) -> Result<Array2<f64>> {
+        let features = features.into();
+        let (n, k) = (features.n_objects(), self.votes.n_clusters());
+        budget.check_table("votes of new objects", n, k, 8)?;
+        let mut votes = room::zeros::<f64>(n.saturating_mul(k))?;
+        self.chunks(features, Some(&mut votes[..]), &(), |_, _| ())?;
+        Array2::from_shape_vec((n, k), votes).map_err(|e| Error::shape(e.to_string()))
+    }
+
+    /// Places the objects in chunks, in parallel, and takes the chunks in order. Where there is a
+    /// table for them, object after object, the votes are written there.
     fn chunks(
         &self,
         features: Features<'_>,
+        mut votes: Option<&mut [f64]>,
         observer: &dyn Observer,
-        mut take: impl FnMut(Chunk, usize),
+        mut take: impl FnMut(Placement, usize),
     ) -> Result<()> {
         let features = features.dense()?;
         features.check()?;
         let (d, at_fit) = (features.n_features(), self.n_features());
         ensure!(d == at_fit, shape("{d} features, {at_fit} at the fit"));
-        let n = features.n_objects();
+        let (n, k) = (features.n_objects(), self.votes.n_clusters());
         let window = CHUNK * 8 * rayon::current_num_threads();
         let mut from = 0;
         while from < n {
             observer.check()?;
             observer.progress("placing", from, n);
             let to = (from + window).min(n);
-            let starts: Vec<usize> = (from..to).step_by(CHUNK).collect();
-            let place = |start: usize| {
+            let mut tables = votes
+                .as_deref_mut()
+                .map(|votes| votes[from * k..to * k].chunks_mut(CHUNK.saturating_mul(k)));
+            let pieces: Vec<(usize, Option<&mut [f64]>)> = (from..to)
+                .step_by(CHUNK)
+                .map(|start| (start, tables.as_mut().and_then(Iterator::next)))
+                .collect();
+            let place = |(start, votes): (usize, Option<&mut [f64]>)| -> Result<Placement> {
                 let rows = ndarray::s![start..(start + CHUNK).min(to), ..];
                 let x = with_rows!(features, |x| Dense::from(x.slice(rows)).to_f64())?;
-                Ok(self.chunk(x.view()))
+                Ok(self.chunk(x.view(), votes))
             };
-            let chunks: Result<Vec<Chunk>> = starts.par_iter().map(|&start| place(start)).collect();
-            for (chunk, start) in chunks?.into_iter().zip(starts) {
+            let chunks: Result<Vec<Placement>> = pieces.into_par_iter().map(place).collect();
+            for (chunk, start) in chunks?.into_iter().zip((from..to).step_by(CHUNK)) {
                 take(chunk, start);
             }
             from = to;
@@ -229,40 +269,38 @@ impl ConsensusModel {
         Ok(())
     }
 
-    fn chunk(&self, x: ArrayView2<'_, f64>) -> Chunk {
-        let (n, members) = (x.nrows(), self.places.len());
+    /// Places a few objects. Their votes are kept where there is a table for them, else only those
+    /// of one object at a time: with very many clusters they would take more than all else.
+    fn chunk(&self, x: ArrayView2<'_, f64>, votes: Option<&mut [f64]>) -> Placement {
+        let (n, members, k) = (x.nrows(), self.places.len(), self.votes.n_clusters());
         let mut clusters = vec![0; n * members];
         let mut far = vec![0.0; n * members];
         for (m, place) in self.places.iter().enumerate() {
             place.place(x, &mut clusters[m * n..][..n], &mut far[m * n..][..n]);
         }
-        let mut chunk = Chunk {
-            placed: Placement::default(),
-            votes: Array2::zeros((n, self.votes.n_clusters())),
-        };
+        let mut placed = Placement::default();
         let (mut row, mut distances) = (vec![0; members], vec![0.0; members]);
-        for (i, mut votes) in chunk.votes.axis_iter_mut(Axis(0)).enumerate() {
+        let mut table = votes.map(|votes| votes.chunks_exact_mut(k));
+        let mut own = vec![0.0; k];
+        for i in 0..n {
             for m in 0..members {
                 row[m] = clusters[m * n + i];
                 distances[m] = far[m * n + i];
             }
-            let Some(votes) = votes.as_slice_mut() else { continue };
+            let votes = match table.as_mut().and_then(Iterator::next) {
+                Some(votes) => votes,
+                None => &mut own[..],
+            };
             let vote = self.votes.count(&row, votes);
-            chunk.placed.labels.push(vote.label);
-            chunk.placed.confidence.push(votes[vote.label]);
-            chunk.placed.distance.push(median(&mut distances));
+            placed.labels.push(vote.label);
+            placed.confidence.push(votes[vote.label]);
+            placed.distance.push(median(&mut distances));
             if vote.tied {
-                chunk.placed.tied.push(i);
+                placed.tied.push(i);
             }
         }
-        chunk
+        placed
     }
-}
-
-/// What becomes of a chunk of objects.
-struct Chunk {
-    placed: Placement,
-    votes: Array2<f64>,
 }
 
 /// The lower median.

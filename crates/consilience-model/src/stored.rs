@@ -95,7 +95,6 @@ impl TryFrom<ModelFields> for ConsensusModel {
             partition.n_objects() == n,
             shape("a clustering of {} objects, members of {n}", partition.n_objects())
         );
-        ensure!(partition.n_clusters() > 0, empty("a model without clusters"));
         ensure!(places.len() == members, shape("{} of {members} members place", places.len()));
         let d = places.first().map_or(0, |place| place.view.n_features());
         for (m, (place, member)) in places.iter().zip(ensemble.members()).enumerate() {

@@ -1,4 +1,7 @@
-use consilience_core::{Clusters, Ensemble, ErrorKind, Partition, Seed};
+use consilience_core::{
+    Clusters, ConsensusFunction, Ensemble, ErrorKind, Fit, Observer, Partition, Report, Result,
+    Seed,
+};
 use consilience_generate::{
     Agglomerative, GaussianMixture, Generator, KMeans, Linkage, Scale, Spectral,
 };
@@ -72,6 +75,29 @@ fn new_objects_go_where_the_whole_would_put_them() {
         assert!(agreement > 0.85, "seed {seed}: {agreement}");
         assert!(placed.outside().len() < 20, "{}", placed.outside().len());
     }
+}
+
+/// A consensus function that labels no object.
+struct Nobody;
+
+impl ConsensusFunction for Nobody {
+    type Output = Partition;
+
+    fn name(&self) -> &str {
+        "nobody"
+    }
+
+    fn fit(&self, ensemble: &Ensemble, _: &dyn Observer) -> Result<Fit<Partition>> {
+        let labels = Partition::from_fn(ensemble.n_objects(), |_| None)?;
+        Ok(Fit::new(labels, Report::default()))
+    }
+}
+
+#[test]
+fn a_consensus_that_labels_nobody_makes_no_model() {
+    let error = ConsensusClustering::by(Nobody).cluster(&clouds(40, 2, 1)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Empty);
+    assert!(error.message().contains("no object has a label"), "{error}");
 }
 
 #[test]

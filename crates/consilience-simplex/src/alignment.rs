@@ -73,7 +73,7 @@ impl Alignment {
                 let numbers = ensemble.members().iter().map(Partition::n_clusters);
                 let closest = numbers.min_by_key(|&k| (k.abs_diff(clusters), k)).unwrap_or(0);
                 let few = Ensemble::new(ensemble.members().to_vec())?
-                    .select_objects(&evenly(ensemble, sample))?;
+                    .select_objects(&evenly_within(ensemble, sample, budget)?)?;
                 let medoid = &ensemble.members()[medoid(ensemble, &few, closest, observer)?];
                 if closest > clusters {
                     largest = largest_clusters(medoid, ensemble.counts(), clusters)?;
@@ -107,8 +107,14 @@ impl Alignment {
                 observer.check()?;
                 let (overlaps, rows) = ("overlaps with the reference", member.n_clusters());
                 budget.check_table(overlaps, rows, self.clusters, 24)?;
-                let cells = Contingency::with_counts(member, reference, ensemble.counts());
-                Ok(table(member.n_clusters(), cells.ok(), numbers, self.clusters))
+                let counted = Contingency::with_counts(member, reference, ensemble.counts());
+                let cells = match counted {
+                    Ok(cells) => Some(cells),
+                    // The two share no labelled object.
+                    Err(error) if error.kind() == ErrorKind::Empty => None,
+                    Err(error) => return Err(error),
+                };
+                Ok(table(member.n_clusters(), cells, numbers, self.clusters))
             })
             .collect()
     }
@@ -167,6 +173,25 @@ impl Alignment {
             }
         });
     }
+}
+
+/// As [`evenly`], where the list and the labels of these objects fit the memory: rows with counts
+/// stand for more objects than there may be room for.
+#[doc(hidden)]
+pub fn evenly_within(
+    ensemble: &Ensemble,
+    count: usize,
+    budget: MemoryBudget,
+) -> Result<Vec<usize>> {
+    let width = |member: &Partition| match member.labels() {
+        LabelSlice::U8(_) => 1,
+        LabelSlice::U16(_) => 2,
+        LabelSlice::U32(_) => 4,
+    };
+    let bytes: usize = ensemble.members().iter().map(width).sum();
+    let picked = (count as u64).min(ensemble.total_count()) as usize;
+    budget.check_table("labels of evenly spaced objects", picked, 8 + bytes, 1)?;
+    Ok(evenly(ensemble, count))
 }
 
 /// `count` objects at equal distances, or all. A row that stands for many objects comes as often

@@ -57,7 +57,7 @@ mod weighted_members;
 mod weights;
 mod winners;
 
-pub use alignment::{AlignmentReference, evenly};
+pub use alignment::{AlignmentReference, evenly, evenly_within};
 pub use questions::{PairQuestion, Questions, UncertainObject};
 pub use relabelled::{relabelled, relabelled_within};
 pub use rules::{

@@ -1,8 +1,9 @@
+use std::borrow::Cow;
 use std::ops::Range;
 
 use consilience_core::{
     Error, Fit, LabelInt, Memberships, Observer, Partition, RawLabel, Report, Result, Seed, Status,
-    ensure,
+    ensure, room,
 };
 use consilience_num::kmeans::{KMeansOptions, RowSource, fit_source};
 use ndarray::Array2;
@@ -253,8 +254,9 @@ impl WeightUpdater {
     ///
     /// Ten k-means++ starts on at most 200,000 rows drawn evenly; the other rows go to the nearest
     /// centre, and the report says so ([`WeightUpdater::partition_by_kmeans_on`] takes another
-    /// number). Fewer than r clusters come out where fewer rows differ, and the report says so. The
-    /// rows are never stored. A row that stands for several objects weighs as much as they do.
+    /// number). Rows that no member with weight labels stay unlabelled and take no part. Fewer than
+    /// r clusters come out where fewer rows differ, and the report says so. The rows are never
+    /// stored. A row that stands for several objects weighs as much as they do.
     ///
     /// # Errors
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
@@ -298,28 +300,34 @@ impl WeightUpdater {
         let r = self.n_clusters();
         ensure!(rows >= r, invalid("{rows} rows for the centres of {r} clusters"));
         let support = self.support();
-        let source = Rows { members: self.weighted(), support: &support };
-        let seed = seed.derive("simplex k-means", 0);
-        let options = KMeansOptions::new(r).restarts(KMEANS_RESTARTS).seed(seed);
-        let found = fit_source(&source, &options, rows, observer)?;
-        let known = self.winners::<u16>();
-        let partition = Partition::from_fn(known.len(), |i| {
-            (known[i] != u16::MISSING).then(|| u64::from(found.assignment[i]))
-        })?;
+        let mut labels = self.winners::<u16>();
+        let source = Rows::labelled(self.weighted(), &support, &labels)?;
         let mut report = Report::default();
-        report.iterations = found.iterations;
-        report.objective = Some(found.inertia);
-        if rows < known.len() {
-            report.notes.push(format!("centres found on {rows} of {} rows", known.len()));
+        let mut why = "the ensemble distinguishes no more objects";
+        // Where nobody labels anything, there is no row to find centres on.
+        if source.n_rows() > 0 {
+            let seed = seed.derive("simplex k-means", 0);
+            let options = KMeansOptions::new(r).restarts(KMEANS_RESTARTS).seed(seed);
+            let found = fit_source(&source, &options, rows, observer)?;
+            let labelled = labels.iter_mut().filter(|l| **l != u16::MISSING);
+            labelled.zip(&found.assignment).for_each(|(l, &c)| *l = c as u16);
+            report.iterations = found.iterations;
+            report.objective = Some(found.inertia);
+            if rows < source.n_rows() {
+                let told = format!("centres found on {rows} of {} rows", source.n_rows());
+                report.notes.push(told);
+                if found.centres.nrows() == r {
+                    why = "a centre of the drawn rows is nearest to none of all";
+                }
+            }
+            if !found.converged {
+                report.status = Status::MaxIterations;
+            }
         }
-        if !found.converged {
-            report.status = Status::MaxIterations;
-        }
-        report.expect_clusters(
-            r,
-            partition.n_clusters(),
-            "the ensemble distinguishes no more objects",
-        );
+        let partition = Partition::from_fn(labels.len(), |i| {
+            (labels[i] != u16::MISSING).then(|| u64::from(labels[i]))
+        })?;
+        report.expect_clusters(r, partition.n_clusters(), why);
         Ok(Fit::new(partition, report))
     }
 
@@ -347,11 +355,62 @@ fn memberships(values: Vec<f64>, evidence: Vec<f64>, r: usize) -> Result<Members
 struct Rows<'a> {
     members: WeightedMembers<'a>,
     support: &'a [usize],
+    /// The rows that a member with weight labels, where these are not all: the others are equal,
+    /// and would be given a centre for themselves.
+    labelled: Option<Vec<u32>>,
+    /// How many objects each of them stands for.
+    counts: Option<Cow<'a, [u64]>>,
+}
+
+impl<'a> Rows<'a> {
+    /// Those that have a winner.
+    fn labelled(
+        members: WeightedMembers<'a>,
+        support: &'a [usize],
+        winners: &[u16],
+    ) -> Result<Self> {
+        let counts = members.ensemble.counts();
+        if !winners.contains(&u16::MISSING) {
+            let counts = counts.map(Cow::Borrowed);
+            return Ok(Rows { members, support, labelled: None, counts });
+        }
+        let known = winners.iter().enumerate().filter(|(_, l)| **l != u16::MISSING);
+        let labelled = room::collected(known.map(|(i, _)| i as u32))?;
+        let counts = match counts {
+            Some(all) => {
+                let own = labelled.iter().map(|&i| all[i as usize]);
+                Some(Cow::Owned(room::collected(own)?))
+            }
+            None => None,
+        };
+        Ok(Rows { members, support, labelled: Some(labelled), counts })
+    }
+
+    /// The rows of some objects, ascending.
+    fn write_some(&self, mut objects: &[u32], mut out: &mut [f32]) {
+        let r = self.members.n_clusters();
+        let width = Votes::width(r);
+        let mut votes = Votes::new(self.members, self.support);
+        while let Some(&first) = objects.first() {
+            let first = first as usize;
+            // As many as lie within one block.
+            let count = objects.partition_point(|&i| (i as usize) < first + width);
+            let (now, later) = objects.split_at(count);
+            let n = now[count - 1] as usize + 1 - first;
+            votes.count(first, n);
+            let (rows, behind) = out.split_at_mut(count * r);
+            for (&i, row) in now.iter().zip(rows.chunks_mut(r)) {
+                write_row(&votes, i as usize - first, n, row);
+            }
+            objects = later;
+            out = behind;
+        }
+    }
 }
 
 impl RowSource for Rows<'_> {
     fn n_rows(&self) -> usize {
-        self.members.ensemble.n_objects()
+        self.labelled.as_ref().map_or(self.members.ensemble.n_objects(), Vec::len)
     }
 
     fn n_columns(&self) -> usize {
@@ -359,10 +418,13 @@ impl RowSource for Rows<'_> {
     }
 
     fn counts(&self) -> Option<&[u64]> {
-        self.members.ensemble.counts()
+        self.counts.as_deref()
     }
 
     fn write(&self, rows: Range<usize>, out: &mut [f32]) {
+        if let Some(labelled) = &self.labelled {
+            return self.write_some(&labelled[rows], out);
+        }
         let r = self.members.n_clusters();
         let width = Votes::width(r);
         let mut votes = Votes::new(self.members, self.support);
@@ -370,12 +432,18 @@ impl RowSource for Rows<'_> {
             let n = out.len() / r;
             votes.count(first, n);
             for (t, row) in out.chunks_mut(r).enumerate() {
-                let sum: f64 = (0..r).map(|c| f64::from(votes.row(c, n)[t])).sum();
-                for (c, o) in row.iter_mut().enumerate() {
-                    let share = f64::from(votes.row(c, n)[t]) / sum;
-                    *o = if sum > 0.0 { share as f32 } else { 1.0 / r as f32 };
-                }
+                write_row(&votes, t, n, row);
             }
         }
+    }
+}
+
+/// Writes the memberships of object t of a block of n whose votes were counted.
+fn write_row(votes: &Votes<'_>, t: usize, n: usize, row: &mut [f32]) {
+    let r = row.len();
+    let sum: f64 = (0..r).map(|c| f64::from(votes.row(c, n)[t])).sum();
+    for (c, o) in row.iter_mut().enumerate() {
+        let share = f64::from(votes.row(c, n)[t]) / sum;
+        *o = if sum > 0.0 { share as f32 } else { 1.0 / r as f32 };
     }
 }

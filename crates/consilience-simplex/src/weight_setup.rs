@@ -6,7 +6,7 @@ use consilience_num::assignment::max_assignment;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use crate::alignment::{Alignment, AlignmentReference, SAMPLE, evenly};
+use crate::alignment::{Alignment, AlignmentReference, SAMPLE, evenly_within};
 use crate::rules::UpdateRule;
 use crate::rules::block::{Labels, Rows};
 use crate::rules::solve::{Part, Problem};
@@ -96,14 +96,16 @@ impl WeightUpdaterSetup {
         pub fn reference(mut self, reference: AlignmentReference) { self.reference = reference }
 
         /// Evenly spaced objects that the medoid is chosen on at most; where there are more,
-        /// [`WeightUpdater::notes`] says so. Default 4,096; at least 1.
+        /// [`WeightUpdater::notes`] says so. Default 4,096; at least 1, and at most as many as the
+        /// memory budget has room for.
         pub fn reference_objects(mut self, objects: usize) { self.reference_objects = objects }
 
         /// Where the weights start. Default [`InitialWeights::Uniform`], 1/m each.
         pub fn start(mut self, start: InitialWeights) { self.start = start }
 
         /// Evenly spaced objects on which the weights closest to a clustering are found at most;
-        /// where there are more, [`WeightUpdater::notes`] says so. Default 4,096; at least 1.
+        /// where there are more, [`WeightUpdater::notes`] says so. Default 4,096; at least 1, and
+        /// at most as many as the memory budget has room for.
         pub fn start_objects(mut self, objects: usize) { self.start_objects = objects }
 
         /// How the weights follow links. Default [`ExactUpdate`](crate::ExactUpdate).
@@ -134,7 +136,7 @@ impl WeightUpdaterSetup {
     /// start or weights of another length,
     /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for such weights,
     /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond 65,534 common
-    /// clusters.
+    /// clusters, or beyond the memory budget.
     pub fn updater(&self, ensemble: Ensemble) -> Result<WeightUpdater> {
         self.updater_observed(ensemble, &())
     }
@@ -213,10 +215,11 @@ impl WeightUpdaterSetup {
         alignment: &Alignment,
         clusters: usize,
     ) -> Result<Vec<usize>> {
-        let few = evenly(ensemble, self.start_objects);
-        let rows = few.len().saturating_add(2 * alignment.clusters());
+        // Rows with counts stand for more objects than there may be room for.
+        let few = (self.start_objects as u64).min(ensemble.total_count()) as usize;
+        let rows = few.saturating_add(2 * alignment.clusters());
         self.budgets.work.check_table("clusters of the start", rows, clusters, 8)?;
-        Ok(few)
+        evenly_within(ensemble, self.start_objects, self.budgets.work)
     }
 
     /// What is found on some of the objects only.

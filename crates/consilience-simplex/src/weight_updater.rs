@@ -228,6 +228,11 @@ impl WeightUpdater {
         self.batches
     }
 
+    /// How much memory an update or a read-out may allocate.
+    pub fn memory_budget(&self) -> MemoryBudget {
+        self.budgets.work
+    }
+
     /// Changes how much memory an update or a read-out may allocate. Default 8 GiB. A state that
     /// was stored comes back with the default.
     pub fn set_memory_budget(&mut self, budget: MemoryBudget) {

@@ -16,6 +16,8 @@ const NODES: usize = 1024;
 const NEIGHBOURS: usize = 16;
 /// A cluster that no member confirms better than this has dissolved (Hennig 2007).
 const DISSOLVED: f64 = 0.5;
+/// Up to this confidence, one half but for rounding, another cluster is at least as close.
+const UNDECIDED: f64 = 0.5 + 1e-9;
 /// A consensus of members that agree more than this adds little.
 const ALIKE: f64 = 0.95;
 /// Members that agree less than this have hardly anything in common.
@@ -330,7 +332,7 @@ impl Diagnostics {
     fn on_objects(&self, partition: &Partition, ensemble: &Ensemble, out: &mut Vec<String>) {
         let known = |i: &usize| partition.label(*i).is_some();
         let (labelled, n) = (count(ensemble, known), ensemble.total_count());
-        let undecided = count(ensemble, |i| known(i) && self.confidence[*i] < 0.5);
+        let undecided = count(ensemble, |i| known(i) && self.confidence[*i] <= UNDECIDED);
         if undecided > 0 {
             out.push(format!(
                 "{undecided} of {labelled} objects are at least as close to another cluster as to \

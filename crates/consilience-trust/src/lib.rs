@@ -27,6 +27,7 @@
 //! a sample of the objects for what is costly on all.
 
 mod cdf;
+mod criteria;
 mod diagnostics;
 mod members;
 mod number;

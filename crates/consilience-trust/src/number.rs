@@ -8,6 +8,7 @@ use consilience_graph::{ClusterIncidence, IncidenceSpectrum};
 
 use crate::ConsensusCdf;
 use crate::cdf::MAX_MEMBERS;
+use crate::criteria::conclude;
 use crate::members::heard;
 use crate::sample::sampled;
 
@@ -15,12 +16,6 @@ use crate::sample::sampled;
 const LARGEST: usize = 30;
 /// Pairs with a co-association between these are ambiguous.
 const AMBIGUOUS: (f64, f64) = (0.1, 0.9);
-/// An area that grows by less than this share has stopped growing.
-const GROWTH: f64 = 0.1;
-/// Taken as the usual number of classes; with the variance below two sets of three have 4 to 12.
-const USUAL: f64 = 7.0;
-/// Variance of the logarithm of the number of classes.
-const USUAL_VARIANCE: f64 = 0.25;
 
 /// How many clusters? Five criteria side by side, each with a warning where it cannot be trusted,
 /// and a recommendation.
@@ -30,8 +25,10 @@ const USUAL_VARIANCE: f64 = 0.25;
 /// recommended. Where they do not, the recommendation is the geometric mean of eigengap, lifetime
 /// and directions, drawn towards 7, a usual number of classes, the more they differ: with v the
 /// variance of their logarithms it is `exp((mean / v + ln 7 / s) / (1 / v + 1 / s))`, s = 1/4. One
-/// cluster is never recommended where objects differ: no criterion can compare it. A number that
-/// is known from elsewhere is worth more than all of this.
+/// cluster is never recommended where objects differ: no criterion can compare it. Where members
+/// are all alike, their number is recommended if it is among those tried. A criterion that is the
+/// same for all numbers tried chooses none. A number that is known from elsewhere is worth more
+/// than all of this.
 ///
 /// - *eigengap*: the widest gap `lambda_k - lambda_(k+1)` between the squared singular values of
 ///   the degree-normalized incidence.
@@ -107,10 +104,11 @@ pub struct NumberTable {
     /// The number of clusters recommended.
     pub recommended: usize,
     /// The least and the largest number that a criterion chooses: how sure the recommendation is.
-    /// On ensembles of many kinds it held the number of classes in two of three
-    /// (`docs/choosing.md`).
+    /// Criteria that are the same for all numbers tried choose none; where members are all alike,
+    /// and their number is among those tried, both are that number. On ensembles of many kinds the
+    /// range held the number of classes in two of three (`docs/choosing.md`).
     pub range: (usize, usize),
-    /// Plain sentences: what was recommended and why, and every warning.
+    /// Plain sentences: what was recommended and why, every warning, and what was tried.
     pub notes: Vec<String>,
 }
 
@@ -156,7 +154,8 @@ pub struct NumberRow {
 pub struct Criterion {
     /// `eigengap`, `pac`, `lifetime`, `delta-area` or `directions`.
     pub name: &'static str,
-    /// The number of clusters that it chooses.
+    /// The number of clusters that it chooses, the least of equally good ones; the least that was
+    /// tried where the criterion is the same for all, as its warning then says.
     pub clusters: usize,
     /// Why not to trust it here; `None` where nothing is against it.
     pub warning: Option<String>,
@@ -186,9 +185,11 @@ impl ClusterNumber {
         /// more than there are distinct objects.
         pub fn at_least(mut self, least: usize) { self.least = least }
 
-        /// The largest number of clusters that is tried. Default the square root of the number of
-        /// microclusters, from 2 to 30; at least 2. No more than there are distinct objects are
-        /// tried, and a note says so.
+        /// The largest number of clusters that is tried; at least 2. Default the square root of the
+        /// number of microclusters, from 2 to 30. Where members nearly agree, nine tenths of the
+        /// objects being in no more than twice as many microclusters as the median member has
+        /// clusters, and some member has more clusters than that root: one more than it has, up to
+        /// 30. No more than there are distinct objects are tried, and a note says so.
         pub fn up_to(mut self, largest: usize) { self.largest = Some(largest) }
 
         /// How many random halves of the members are combined. Default 20; 2 to 2,047.
@@ -274,10 +275,9 @@ impl ClusterNumber {
             least <= n.max(2),
             invalid("at least {least} clusters of {n} distinct objects{among}")
         );
-        let usual = ((n as f64).sqrt() as usize).clamp(2, LARGEST).max(self.least);
-        let largest = self.largest.unwrap_or(usual).min(n);
+        let largest = self.largest.unwrap_or_else(|| self.usual(&microclusters)).min(n);
         if largest < 2 {
-            return Ok(one_cluster("the members distinguish no two objects"));
+            return Ok(one_cluster(&format!("the members distinguish no two objects{among}")));
         }
         let cdfs = match self.resampled(&sample, largest, observer) {
             Err(e) if e.kind() == ErrorKind::Empty => {
@@ -286,23 +286,66 @@ impl ClusterNumber {
             cdfs => cdfs?,
         };
         let mut rows = rows(cdfs);
+        let shared = self.compare(&mut rows, &microclusters, largest, observer)?;
+        let mut table = conclude(rows, Some(shared));
+        settle(&mut table, &microclusters, among);
+        if let Some(asked) = self.largest.filter(|&asked| asked > n) {
+            table.notes.push(format!(
+                "up to {n} clusters were tried, not {asked}: there are {n} distinct objects{among}"
+            ));
+        } else if let [first, .., last] = &table.rows[..] {
+            let (first, last) = (first.clusters, last.clusters);
+            table.notes.push(format!("numbers of clusters from {first} to {last} were tried"));
+        }
+        table.notes.extend(self.drawn(nodes));
+        Ok(table)
+    }
+
+    /// Adds to the rows what the tree and the spectrum say of them. How many directions the members
+    /// share, as far as one more than the largest number tells.
+    fn compare(
+        &self,
+        rows: &mut [NumberRow],
+        nodes: &Microclusters,
+        largest: usize,
+        observer: &dyn Observer,
+    ) -> Result<f64> {
         let eac = EvidenceAccumulation::new(1).memory_budget(self.budget);
-        let tree = eac.tree(&microclusters, &mut Report::default(), observer)?;
-        let incidence = ClusterIncidence::of(&microclusters)?;
+        let tree = eac.tree(nodes, &mut Report::default(), observer)?;
+        let incidence = ClusterIncidence::of(nodes)?;
         let weights = incidence.cluster_weights();
         let pairs = largest + 1;
         let spectrum =
             IncidenceSpectrum::within(&incidence, &weights, pairs, self.budget, observer)?;
         let values = spectrum.values;
-        add_tree_and_spectrum(&mut rows, &tree, &values);
-        let shared = values.iter().map(|v| v * v).sum::<f64>().round() as usize;
-        let mut table = conclude(rows, Some(shared));
-        if let Some(asked) = self.largest.filter(|&asked| asked > n) {
-            table.notes.push(format!(
-                "up to {n} clusters were tried, not {asked}: there are {n} distinct objects{among}"
-            ));
-        }
-        Ok(table)
+        add_tree_and_spectrum(rows, &tree, &values);
+        Ok(values.iter().map(|v| v * v).sum())
+    }
+
+    /// The largest number of clusters that is tried where none is given: the root of the number of
+    /// microclusters is too few for members that nearly agree on more.
+    fn usual(&self, nodes: &Microclusters) -> usize {
+        let root = ((nodes.n_nodes() as f64).sqrt() as usize).clamp(2, LARGEST);
+        let mut clusters: Vec<usize> = nodes.rows().iter().map(Partition::n_clusters).collect();
+        clusters.retain(|&k| k > 0);
+        clusters.sort_unstable();
+        let most = clusters.last().copied().unwrap_or(0);
+        // A single member that puts all objects apart is no agreement.
+        let median = clusters.get(clusters.len().saturating_sub(1) / 2).copied().unwrap_or(0);
+        let agreed = most > root && holding(nodes.sizes()) <= 2 * median;
+        let largest = if agreed { (most + 1).min(LARGEST) } else { root };
+        largest.max(self.least)
+    }
+
+    /// Says of how many objects the numbers are judged, where not of all.
+    fn drawn(&self, nodes: &Microclusters) -> Option<String> {
+        let total: u64 = nodes.sizes().iter().sum();
+        (nodes.n_nodes() > self.objects).then(|| {
+            format!(
+                "numbers of clusters were judged on {} of {total} objects, drawn at random",
+                self.objects
+            )
+        })
     }
 
     /// One CDF for each number of clusters, of the consensus of random halves of the members.
@@ -389,7 +432,8 @@ impl ClusterNumber {
                 self.least
             )));
         }
-        let table = conclude(rows(cdfs), None);
+        let mut table = conclude(rows(cdfs), None);
+        table.notes.extend(self.drawn(&nodes));
         let mut report = Report::default();
         report.microclusters = Some(nodes.n_nodes());
         report.notes.extend(table.notes.iter().cloned());
@@ -476,113 +520,38 @@ fn rows(curves: Vec<Curve>) -> Vec<NumberRow> {
         .collect()
 }
 
-/// The criteria's choices among the rows, of which there is at least one.
-fn conclude(rows: Vec<NumberRow>, shared: Option<usize>) -> NumberTable {
-    let criteria = criteria(&rows, shared);
-    let (recommended, why) = recommended(&criteria, &rows);
-    let said = criteria.iter().map(|c| c.clusters);
-    let range = said.fold((recommended, recommended), |(a, b), k| (a.min(k), b.max(k)));
-    let mut notes = vec![format!("{recommended} clusters: {why}")];
-    for c in &criteria {
-        if let Some(warning) = &c.warning {
-            let (name, k) = (c.name, c.clusters);
-            notes.push(format!("{name} would choose {k} and is not to be trusted: {warning}"));
-        } else if c.clusters != recommended {
-            notes.push(format!("{} would choose {}", c.name, c.clusters));
-        }
-    }
-    if rows.len() > 1 && rows.last().is_some_and(|r| r.clusters == recommended) {
-        notes.push(format!("{recommended} is the largest number that was tried"));
-    }
-    if range.0 < range.1 {
-        let (least, largest) = range;
-        notes.push(format!("unsure: the criteria say between {least} and {largest} clusters"));
-    }
-    NumberTable { rows, criteria, recommended, range, notes }
-}
-
-/// What each criterion chooses.
-fn criteria(rows: &[NumberRow], shared: Option<usize>) -> Vec<Criterion> {
-    let mut criteria = Vec::new();
-    let column =
-        |of: fn(&NumberRow) -> Option<f64>| -> Option<Vec<f64>> { rows.iter().map(of).collect() };
-    let at = |best: usize| rows[best].clusters;
-    if let Some(gaps) = column(|r| r.eigengap) {
-        criteria.push(criterion("eigengap", at(largest(&gaps)), &gaps));
-    }
-    if let Some(pac) = column(|r| Some(-r.pac)) {
-        criteria.push(criterion("pac", at(largest(&pac)), &pac));
-    }
-    if let Some(lives) = column(|r| r.lifetime) {
-        criteria.push(criterion("lifetime", at(largest(&lives)), &lives));
-    }
-    let growing = rows.iter().rposition(|r| r.delta_area >= GROWTH).unwrap_or(0);
-    let endless = growing + 1 == rows.len() && rows.len() > 1;
-    criteria.push(Criterion {
-        name: "delta-area",
-        clusters: at(growing),
-        warning: endless.then(|| "the area still grows at the largest number tried".into()),
+/// How few microclusters hold nine tenths of the objects.
+fn holding(sizes: &[u64]) -> usize {
+    let mut sizes = sizes.to_vec();
+    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    let total: u64 = sizes.iter().sum();
+    let mut held = 0u64;
+    let enough = sizes.iter().position(|size| {
+        held += size;
+        // No more than 2^53 objects.
+        10 * held >= 9 * total
     });
-    if let Some(shared) = shared {
-        let clusters = shared.clamp(at(0), at(rows.len() - 1));
-        let warning = (shared > clusters)
-            .then(|| format!("the members share {shared} directions, more than were tried"));
-        criteria.push(Criterion { name: "directions", clusters, warning });
-    }
-    criteria
+    enough.map_or(sizes.len(), |at| at + 1)
 }
 
-/// The number that is recommended, and why.
-fn recommended(criteria: &[Criterion], rows: &[NumberRow]) -> (usize, String) {
-    if let [only] = rows {
-        return (only.clusters, "no other number was tried".to_string());
+/// Members that are all alike, all of whose microclusters are then clusters of each, leave nothing
+/// to choose.
+fn settle(table: &mut NumberTable, nodes: &Microclusters, among: &str) {
+    let k = nodes.n_nodes();
+    let said = || nodes.rows().iter().filter(|member| member.n_labelled() > 0);
+    let alike = said().all(|member| member.is_complete() && member.n_clusters() == k);
+    if nodes.is_soft() || !alike {
+        return;
     }
-    let by = |name: &str| criteria.iter().find(|c| c.name == name);
-    let (Some(gap), Some(pac), Some(life), Some(shared)) =
-        (by("eigengap"), by("pac"), by("lifetime"), by("directions"))
-    else {
-        let trusted = criteria.iter().find(|c| c.warning.is_none());
-        let why = trusted.map_or("every criterion is untrustworthy here", |c| c.name);
-        return (trusted.or(criteria.first()).map_or(1, |c| c.clusters), why.to_string());
-    };
-    if [gap, pac, life].iter().all(|c| c.clusters == gap.clusters && c.warning.is_none()) {
-        let agreeing = criteria.iter().filter(|c| c.clusters == gap.clusters).map(|c| c.name);
-        let why = format!("{} agree", agreeing.collect::<Vec<_>>().join(", "));
-        return (gap.clusters, why);
+    if table.rows.last().is_some_and(|row| row.clusters == k) {
+        let whose = if said().count() == 1 { "the one member has" } else { "all members have" };
+        (table.recommended, table.range) = (k, (k, k));
+        table.notes = vec![format!("{k} clusters: {whose} these very clusters")];
+    } else {
+        table.notes.push(format!(
+            "the members are all alike and have {k} clusters{among}, more than were tried"
+        ));
     }
-    let said = [gap, life, shared].map(|c| (c.clusters as f64).ln());
-    let mean = said.iter().sum::<f64>() / 3.0;
-    let variance = said.iter().map(|s| (s - mean) * (s - mean)).sum::<f64>() / 3.0;
-    let drawn = (mean * USUAL_VARIANCE + USUAL.ln() * variance) / (USUAL_VARIANCE + variance);
-    let tried = (rows[0].clusters, rows[rows.len() - 1].clusters);
-    let why = format!(
-        "eigengap, lifetime and directions say {}, {} and {}; their geometric mean, drawn towards \
-         {USUAL} the more they differ",
-        gap.clusters, life.clusters, shared.clusters
-    );
-    ((drawn.exp().round() as usize).clamp(tried.0, tried.1), why)
-}
-
-/// The first largest entry.
-fn largest(values: &[f64]) -> usize {
-    (1..values.len()).fold(0, |b, i| if values[i] > values[b] { i } else { b })
-}
-
-/// A criterion that takes the largest value: where that is the last, or the values only rise or
-/// only fall, it merely names an end of the range.
-fn criterion(name: &'static str, clusters: usize, values: &[f64]) -> Criterion {
-    let rises = values.windows(2).all(|w| w[1] >= w[0]);
-    let falls = values.windows(2).all(|w| w[1] <= w[0]);
-    let warning = match (values.len() >= 3, rises, falls) {
-        (true, true, true) => Some("it is the same for all numbers tried".to_string()),
-        (true, true, false) => Some("it improves up to the largest number tried".to_string()),
-        (true, false, true) => Some("it worsens from the smallest number tried".to_string()),
-        (true, ..) if values.len() - 1 == largest(values) => {
-            Some("it is best at the largest number tried".to_string())
-        }
-        _ => None,
-    };
-    Criterion { name, clusters, warning }
 }
 
 #[cfg(test)]
@@ -604,58 +573,6 @@ mod tests {
             assert!((3..=4).contains(&table.criteria[4].clusters), "{:?}", table.criteria[4]);
             assert_eq!(table.recommended, 4, "{:?}", table.notes);
         }
-    }
-
-    #[test]
-    fn the_largest_number_tried_is_never_recommended_without_a_word() {
-        let best_at_the_end = criterion("eigengap", 5, &[0.3, 0.1, 0.2, 0.4]);
-        assert!(best_at_the_end.warning.unwrap().contains("largest number tried"));
-        assert_eq!(criterion("eigengap", 4, &[0.3, 0.1, 0.4, 0.2]).warning, None);
-        // Eight classes, of which no more than six clusters are tried.
-        for seed in 0..4 {
-            let world = planted(Seed(seed), &[20; 8], 12, 0.1, 0.0).unwrap();
-            let table = ClusterNumber::new().up_to(6).choose(&world.ensemble).unwrap();
-            let (low, high) = table.range;
-            assert!((low..=high).contains(&table.recommended));
-            let said = table.notes.join("; ");
-            assert!(table.recommended < 6 || said.contains("not to be trusted"), "{said}");
-            assert_eq!(low < high, said.contains("unsure"), "{said}");
-        }
-    }
-
-    /// Criteria that say so, over rows from 2 on.
-    fn said(gap: usize, pac: usize, life: usize, shared: usize) -> (usize, String) {
-        let of = |name, clusters| Criterion { name, clusters, warning: None };
-        let criteria = [("eigengap", gap), ("pac", pac), ("lifetime", life), ("delta-area", 4)];
-        let mut criteria = criteria.map(|(name, k)| of(name, k)).to_vec();
-        criteria.push(of("directions", shared));
-        let row = |clusters| NumberRow {
-            clusters,
-            members: 2,
-            cdf: ConsensusCdf::of(&planted(Seed(0), &[3, 3], 2, 0.0, 0.0).unwrap().ensemble)
-                .unwrap(),
-            area: 0.0,
-            delta_area: 0.0,
-            pac: 0.0,
-            stability: None,
-            lifetime: None,
-            eigengap: None,
-        };
-        recommended(&criteria, &(2..=20).map(row).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn agreement_decides_and_disagreement_is_drawn_to_what_is_usual() {
-        let (k, why) = said(16, 16, 16, 9);
-        assert_eq!((k, why.as_str()), (16, "eigengap, pac, lifetime agree"));
-        // Three that agree without PAC: their number, whatever is usual.
-        assert_eq!(said(12, 20, 12, 12).0, 12);
-        // 2, 2, 16: logarithms of mean ln 4 and variance 2 (ln 2)^2; (ln 4 / .961 + 4 ln 7) /
-        // (1 / .961 + 4) = 1.831, so 6.
-        assert_eq!(said(2, 5, 2, 16).0, 6);
-        // 10, 10, 9: nearly one number.
-        assert_eq!(said(10, 20, 10, 9).0, 10);
-        assert!(said(2, 5, 2, 16).1.contains("say 2, 2 and 16"));
     }
 
     #[test]
@@ -690,25 +607,6 @@ mod tests {
         let row = &table.rows[1];
         let expected = tree.merges()[n - 3].height - tree.merges()[n - 4].height;
         assert_eq!(row.lifetime, Some(expected));
-    }
-
-    #[test]
-    fn a_monotone_criterion_is_not_trusted() {
-        assert!(criterion("x", 2, &[0.3, 0.2, 0.2, 0.1]).warning.unwrap().contains("smallest"));
-        assert!(criterion("x", 2, &[0.1, 0.2, 0.2, 0.3]).warning.unwrap().contains("largest"));
-        assert!(criterion("x", 2, &[0.1, 0.1, 0.1]).warning.unwrap().contains("same"));
-        assert_eq!(criterion("x", 2, &[0.1, 0.3, 0.2]).warning, None);
-        assert_eq!(criterion("x", 2, &[0.1, 0.3]).warning, None);
-        // Noise has no number of clusters: what is said of it comes with a warning, or with
-        // disagreement.
-        let mut s = Seed(1).stream();
-        let members = (0..10)
-            .map(|_| {
-                Partition::from_labels(&(0..60).map(|_| s.below(4)).collect::<Vec<_>>()).unwrap()
-            })
-            .collect();
-        let table = ClusterNumber::new().choose(&Ensemble::new(members).unwrap()).unwrap();
-        assert!(table.notes.len() > 1, "{:?}", table.notes);
     }
 
     #[test]
@@ -787,5 +685,7 @@ mod tests {
         let world = planted(Seed(7), &[200, 150, 100], 10, 0.15, 0.0).unwrap();
         let table = ClusterNumber::new().objects(100).choose(&world.ensemble).unwrap();
         assert_eq!(table.recommended, 3, "{:?}", table.notes);
+        let told = "numbers of clusters were judged on 100 of 450 objects, drawn at random";
+        assert!(table.notes.iter().any(|note| note == told), "{:?}", table.notes);
     }
 }

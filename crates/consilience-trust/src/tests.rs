@@ -217,4 +217,71 @@ fn what_was_not_tried_is_told() {
     assert!(cut.notes.iter().any(|note| note.starts_with(&told)), "{:?}", cut.notes);
     let kept = number.up_to(n).choose(&e).unwrap();
     assert!(kept.notes.iter().all(|note| !note.contains("were tried, not")));
+    let told = format!("numbers of clusters from 2 to {n} were tried");
+    assert!(kept.notes.contains(&told), "{:?}", kept.notes);
+}
+
+/// Equal members of k clusters.
+fn equal(k: usize, n: usize, members: usize) -> Ensemble {
+    let labels: Vec<usize> = (0..n).map(|i| i % k).collect();
+    Ensemble::new(vec![Partition::from_labels(&labels).unwrap(); members]).unwrap()
+}
+
+#[test]
+fn members_that_are_all_alike_keep_their_number() {
+    let number = ClusterNumber::new().resamples(4);
+    for (k, members) in [(2, 6), (3, 6), (5, 1), (9, 6), (30, 6)] {
+        let table = number.choose(&equal(k, 10 * k, members)).unwrap();
+        assert_eq!((table.recommended, table.range), (k, (k, k)), "{:?}", table.notes);
+        let whose = if members == 1 { "the one member has" } else { "all members have" };
+        assert_eq!(table.notes[0], format!("{k} clusters: {whose} these very clusters"));
+        assert!(!table.notes.join(" ").contains("agree"), "{:?}", table.notes);
+    }
+    // More than are tried: what is said is true, and nothing that is equal chooses.
+    let many = number.choose(&equal(40, 400, 6)).unwrap();
+    let said = many.notes.join("; ");
+    assert_eq!((many.recommended, many.rows.len()), (30, 29), "{said}");
+    for told in [
+        "pac chooses none: it is the same for all numbers tried",
+        "the members share more than 30 directions",
+        "the members are all alike and have 40 clusters, more than were tried",
+        "30 is the largest number that was tried",
+    ] {
+        assert!(said.contains(told), "{said}");
+    }
+    let few = number.up_to(5).choose(&equal(9, 90, 6)).unwrap();
+    assert!(few.notes.join("; ").contains("have 9 clusters, more than were tried"));
+}
+
+#[test]
+fn members_that_nearly_agree_are_tried_beyond_their_number() {
+    // Each of twelve objects is elsewhere for one member.
+    let members = (0..6).map(|u| {
+        let strays = |i: usize| i % 15 == 0 && i / 15 % 6 == u;
+        let label = |i: usize| if strays(i) { (i + 1) % 9 } else { i % 9 };
+        Partition::from_labels(&(0..180).map(label).collect::<Vec<_>>()).unwrap()
+    });
+    let near = Ensemble::new(members.collect()).unwrap();
+    let table = ClusterNumber::new().choose(&near).unwrap();
+    assert_eq!(table.rows.last().unwrap().clusters, 10);
+    assert_eq!(table.recommended, 9, "{:?}", table.notes);
+    // A column of row numbers among ordinary members is no agreement.
+    let world = planted(Seed(1), &[40, 30, 20], 8, 0.3, 0.0).unwrap();
+    let mut members = world.ensemble.members().to_vec();
+    members.push(Partition::from_labels(&(0..90).collect::<Vec<_>>()).unwrap());
+    let table = ClusterNumber::new().choose(&Ensemble::new(members).unwrap()).unwrap();
+    assert_eq!(table.rows.last().unwrap().clusters, 9);
+}
+
+#[test]
+fn an_object_half_way_between_two_clusters_is_undecided() {
+    // The first object goes with the ones for two members, with the others for two.
+    let member = |first: usize| Partition::from_labels(&[first, 0, 0, 0, 1, 1, 1]).unwrap();
+    let e = Ensemble::new([0, 0, 1, 1].map(member).to_vec()).unwrap();
+    for first in [0, 1] {
+        let trust = Diagnostics::of(&e, &member(first)).unwrap();
+        close(trust.confidence[0], 0.5);
+        let told = "1 of 7 objects are at least as close to another cluster as to their own.";
+        assert!(trust.sentences.iter().any(|s| s == told), "{:?}", trust.sentences);
+    }
 }

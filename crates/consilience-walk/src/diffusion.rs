@@ -118,7 +118,8 @@ impl Diffusion {
         /// Seed of the k-means starts. Default 0.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-        /// How much memory the matrices of all clusters of the members may take. Default 8 GiB.
+        /// How much memory the matrices of all clusters of the members, the vectors of these and
+        /// those of the microclusters may take. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
@@ -287,6 +288,9 @@ impl Diffusion {
         }
         let spectrum =
             IncidenceSpectrum::within(incidence, &weights, dimensions, self.budget, observer)?;
+        // Once whole, and twice component by component.
+        let wide = dimensions.min(incidence.n_clusters());
+        self.budget.check_table("places of microclusters", incidence.n_rows(), wide, 24)?;
         let mut rows = spectrum.rows(incidence, dimensions)?;
         // The rows have sigma as a factor already, and the values are sigma^2.
         for (j, value) in spectrum.values.iter().take(rows.ncols()).enumerate() {

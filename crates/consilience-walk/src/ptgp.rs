@@ -1,25 +1,34 @@
 use consilience_core::{
     Accepts, Clusters, Ensemble, Error, MemoryBudget, Microclusters, NodeConsensus, Observer,
-    Partition, Report, Result, Seed, Similarity, ensure, room,
+    Partition, Report, Result, Seed, ensure, room,
 };
 use consilience_graph::{ClusterIncidence, TransferCut};
 use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 
 use crate::thin::{self, Effort};
-use crate::{BipartiteGraph, ProbabilityTrajectories, PtsSolver, TrajectoryMeasure};
+use crate::{
+    BipartiteGraph, EliteNeighbours, ProbabilityTrajectories, PtsSolver, TrajectoryMeasure, pts,
+};
 
-/// Up to this many microclusters the similarity is computed as a dense matrix.
+/// Up to this many microclusters the similarity is computed as a dense matrix, unless told
+/// otherwise.
 const DENSE: usize = 10_000;
+/// And where that takes at most so many multiply-adds: some ten seconds of one core.
+const DENSE_COST: f64 = 4e10;
+/// Multiply-adds of walks in panels for which nothing is sampled, unless told up to how many
+/// microclusters there is a matrix: some seconds of one core.
+const WHOLE: u64 = 50_000_000_000;
 
 /// Probability trajectory based graph partitioning (PTGP): a bipartite graph of microclusters and
 /// clusters, weighted by the similarity of random walks, and a transfer cut of it.
 ///
 /// As good as [`Pta`](crate::Pta) on average, and the one for very many microclusters: beyond
-/// 10,000 the similarity is used only in products, which are sparse, linear in the links, and in
-/// single precision; what is approximate, the norms of long walks and their last steps, comes with
-/// a statistical bound in the report. Fewer than k clusters come out where the walks distinguish
-/// fewer microclusters; the report says so.
+/// 10,000, or where the matrix of all pairs would take more than 4e10 multiply-adds (from about
+/// 5,000 on), the similarity is used only in products, which are sparse, linear in the links, and
+/// in single precision. Where walking all walks would take more than 5e10 multiply-adds, the norms
+/// of long ones and their last steps are approximate, with a statistical bound in the report. Fewer
+/// than k clusters come out where the walks distinguish fewer microclusters; the report says so.
 ///
 /// ```
 /// use consilience::{ConsensusFunction, Ensemble, Partition, Seed};
@@ -36,8 +45,9 @@ const DENSE: usize = 10_000;
 /// ```
 ///
 /// # Complexity
-/// With C clusters in the ensemble, as [`ProbabilityTrajectories`] plus O(n~ C^2) up to 10,000
-/// microclusters; beyond, O(T nnz C) and 8 n~ (C + 32 T) bytes at most beside the links.
+/// With C clusters in the ensemble, as [`ProbabilityTrajectories`] plus O(n~ C^2) up to the dense
+/// limit; beyond, O(T nnz C), and O(T nnz n~) of at most 5e10 multiply-adds, and 8 n~ (C + 32 T)
+/// bytes at most beside the links.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
@@ -54,7 +64,7 @@ pub struct Ptgp {
     similarity: ProbabilityTrajectories,
     cut: TransferCut,
     seed: Seed,
-    dense_limit: usize,
+    dense_limit: Option<usize>,
     effort: Effort,
 }
 
@@ -68,8 +78,8 @@ impl Ptgp {
             similarity: ProbabilityTrajectories::default(),
             cut: TransferCut::new(clusters),
             seed: Seed(0),
-            dense_limit: DENSE,
-            effort: Effort::default(),
+            dense_limit: None,
+            effort: Effort { whole: WHOLE, ..Effort::default() },
         }
     }
 
@@ -114,9 +124,15 @@ impl Ptgp {
             self.cut = self.cut.memory_budget(budget)
         }
 
-        /// Up to how many microclusters the similarity is a dense matrix; beyond, it is used in
-        /// products only. Default 10,000; any number.
-        pub fn dense_limit(mut self, nodes: usize) { self.dense_limit = nodes }
+        /// Up to how many microclusters the similarity is a dense matrix, whatever that takes;
+        /// beyond, it is used in products only, and the norms of long walks are sampled. Any
+        /// number. Default 10,000 where the solver is told, else 10,000 unless the matrix would
+        /// take more than 4e10 multiply-adds; norms are then sampled only where walking all walks
+        /// would take more than 5e10.
+        pub fn dense_limit(mut self, nodes: usize) {
+            self.dense_limit = Some(nodes);
+            self.effort = Effort::default()
+        }
     }
 
     /// K and T as in the text of the paper: `floor(sqrt(n~) / 2)` however many microclusters there
@@ -154,18 +170,47 @@ impl Ptgp {
         self.similarity.budget.check_table("bipartite graph", n, incidence.n_clusters(), 16)?;
         // A member that counts twice has each of its clusters twice.
         let often = Array1::from(incidence.cluster_weights());
-        if n <= self.dense_limit || !self.similarity.by_cosine() {
-            let graph = self.similarity.between(nodes, &mut Report::default(), observer)?;
+        let (k, length) = self.similarity.parameters.resolve(n);
+        let dense = self.may_be_dense(n);
+        if !dense {
+            self.check_steps(n, length)?;
+        } else if self.asks_for_dense() {
+            self.similarity.check_room(n)?;
+        }
+        let elite = EliteNeighbours::within(nodes, k, self.similarity.budget, observer)?;
+        if dense && self.dense_is_best(elite.weights().nnz(), n, length) {
+            let grouping = nodes.grouping().clone();
+            let graph = self.similarity.over(&elite, grouping, length, observer)?;
+            drop(elite);
             let weights = cluster_means(&incidence, graph.weights(), observer)? * &often;
             return Ok(BipartiteGraph { weights, error_bound: None });
         }
-        let length = self.similarity.parameters.resolve(n).1;
-        self.similarity.budget.check_table("steps of the walks", n, thin::PANEL * length, 4)?;
-        let (similarity, effort) = (&self.similarity, self.effort);
-        let mut graph =
-            thin::bipartite(nodes, &incidence, similarity, effort, self.seed, observer)?;
+        self.check_steps(n, length)?;
+        let (effort, seed) = (self.effort, self.seed);
+        let mut graph = thin::bipartite(nodes, &incidence, elite, length, effort, seed, observer)?;
         graph.weights *= &often;
         Ok(graph)
+    }
+
+    /// Whether so few microclusters may have a dense matrix; any measure but the cosine needs it.
+    fn may_be_dense(&self, n: usize) -> bool {
+        n <= self.dense_limit.unwrap_or(DENSE) || !self.similarity.by_cosine()
+    }
+
+    /// Whether a matrix that may be dense has to be.
+    fn asks_for_dense(&self) -> bool {
+        let told = self.dense_limit.is_some() || !self.similarity.by_cheapest();
+        told || !self.similarity.by_cosine()
+    }
+
+    /// Whether a matrix that may be dense is: where that was asked for, or does not take long.
+    fn dense_is_best(&self, nnz: usize, n: usize, length: usize) -> bool {
+        let [products, eigenpairs] = pts::costs(nnz, n, length);
+        self.asks_for_dense() || products.min(eigenpairs) <= DENSE_COST
+    }
+
+    fn check_steps(&self, n: usize, length: usize) -> Result<()> {
+        self.similarity.budget.check_table("steps of the walks", n, thin::PANEL * length, 4)
     }
 }
 
@@ -233,4 +278,29 @@ fn cluster_means(
         Ok::<(), Error>(())
     })?;
     Array2::from_shape_vec((n, c), b).map_err(|e| Error::shape(e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matrix_that_takes_long_is_made_only_where_asked_for() {
+        let ptgp = Ptgp::new(3);
+        assert!(ptgp.may_be_dense(10_000) && !ptgp.may_be_dense(10_001));
+        // 4,000 microclusters of an ordinary pool, and 5,000 random ones.
+        let (pool, random) = ((31 * 4_000, 4_000, 20), (64 * 5_000, 5_000, 20));
+        let dense = |ptgp: Ptgp, (nnz, n, length)| ptgp.dense_is_best(nnz, n, length);
+        assert!(dense(ptgp, pool) && !dense(ptgp, random));
+        for asked in [
+            ptgp.dense_limit(5_000),
+            ptgp.measure(TrajectoryMeasure::Tanimoto),
+            ptgp.solver(PtsSolver::Products),
+            ptgp.solver(PtsSolver::Eigenpairs),
+        ] {
+            assert!(asked.may_be_dense(5_000) && dense(asked, random), "{asked:?}");
+        }
+        // However few, where there are many links and long walks.
+        assert!(!dense(ptgp, (500 * 900, 900, 200)) && dense(ptgp, (500 * 900, 900, 20)));
+    }
 }

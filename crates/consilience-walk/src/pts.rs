@@ -68,6 +68,9 @@ fn tanimoto(uv: f64, uu: f64, vv: f64) -> f64 {
 /// registers).
 const EIGEN_COST: f64 = 60.0;
 
+/// What does not fit where memory is short.
+const MATRIX: &str = "probability trajectories (PTGP by the cosine with dense_limit 0 needs none)";
+
 /// Probability-trajectory similarity (PTS) of microclusters.
 ///
 /// Walkers start at every microcluster and take T steps along elite links; two microclusters are as
@@ -152,6 +155,15 @@ impl ProbabilityTrajectories {
         matches!(self.measure, TrajectoryMeasure::Cosine)
     }
 
+    pub(crate) fn by_cheapest(&self) -> bool {
+        self.solver == PtsSolver::Cheapest
+    }
+
+    /// Refuses a matrix beyond the memory budget before any work.
+    pub(crate) fn check_room(&self, n: usize) -> Result<()> {
+        self.budget.check_square(MATRIX, n, 16)
+    }
+
     /// The similarity of walks over elite links that are chosen already.
     pub(crate) fn over(
         &self,
@@ -162,16 +174,15 @@ impl ProbabilityTrajectories {
     ) -> Result<SimilarityGraph> {
         let n = grouping.n_nodes();
         let walk = Transition::over(elite, &grouping);
-        let what = "probability trajectories (PTGP needs no such table beyond its dense limit)";
         let products = self.by_products(walk.affinity().nnz(), n, length);
         // Two matrices, or the eigenvectors and all that is made of them.
-        self.budget.check_square(what, n, if products { 16 } else { 64 })?;
+        self.budget.check_square(MATRIX, n, if products { 16 } else { 64 })?;
         let g = if products {
             dense::by_products(&walk.probabilities(), length, observer)?
         } else {
             dense::by_eigenpairs(&walk, length, observer)?
         };
-        self.budget.check_square(what, n, 8)?;
+        self.budget.check_square(MATRIX, n, 8)?;
         let s = match self.measure {
             TrajectoryMeasure::Cosine => dense::cosine(&g, n)?,
             TrajectoryMeasure::Tanimoto => dense::measured(&g, n, tanimoto)?,
@@ -190,11 +201,18 @@ impl ProbabilityTrajectories {
             PtsSolver::Products => true,
             PtsSolver::Eigenpairs => false,
             PtsSolver::Cheapest => {
-                let n = n as f64;
-                2.0 * length as f64 * nnz as f64 * n <= EIGEN_COST * n * n * n
+                let [products, eigenpairs] = costs(nnz, n, length);
+                products <= eigenpairs
             }
         }
     }
+}
+
+/// Sparse multiply-adds of the dense similarity of n microclusters: by products, and what the
+/// eigenpairs take the time of.
+pub(crate) fn costs(nnz: usize, n: usize, length: usize) -> [f64; 2] {
+    let n = n as f64;
+    [2.0 * length as f64 * nnz as f64 * n, EIGEN_COST * n * n * n]
 }
 
 impl Similarity for ProbabilityTrajectories {
@@ -218,11 +236,7 @@ impl Similarity for ProbabilityTrajectories {
     ) -> Result<SimilarityGraph> {
         self.parameters.check()?;
         let n = nodes.n_nodes();
-        self.budget.check_square(
-            "probability trajectories (PTGP needs no such table beyond its dense limit)",
-            n,
-            16,
-        )?;
+        self.check_room(n)?;
         let (k, t) = self.parameters.resolve(n);
         let elite = EliteNeighbours::within(nodes, k, self.budget, observer)?;
         self.over(&elite, nodes.grouping().clone(), t, observer)

@@ -135,12 +135,15 @@ proptest! {
             }
         }
         // The squared norms of the trajectories, walked out exactly.
-        let effort = Effort { exact: u64::MAX, ..Effort::default() };
-        let norms = squared_norms(&walk, t, effort, Seed(0), &()).unwrap();
-        prop_assert_eq!(norms.error_bound, 0.0);
-        for i in 0..nodes {
-            let row = reference.trajectories.row(i);
-            prop_assert!(close(norms.squares[i], row.dot(&row), 1e-12, 0.0));
+        let by_themselves = Effort { exact: u64::MAX, ..Effort::default() };
+        let in_panels = Effort { exact: 0, whole: u64::MAX, ..Effort::default() };
+        for (effort, relative) in [(by_themselves, 1e-12), (in_panels, 1e-5)] {
+            let norms = squared_norms(&walk, t, effort, Seed(0), &()).unwrap();
+            prop_assert_eq!(norms.error_bound, 0.0);
+            for i in 0..nodes {
+                let row = reference.trajectories.row(i);
+                prop_assert!(close(norms.squares[i], row.dot(&row), relative, 0.0));
+            }
         }
     }
 }
@@ -210,7 +213,7 @@ fn long_walks_stay_within_the_bound_they_report() {
     let n = m.n_nodes();
     assert!(n > 500);
     for rank in [1, 32] {
-        let effort = Effort { exact: 0, rank, probes: 128 };
+        let effort = Effort { exact: 0, rank, ..Effort::default() };
         let norms = squared_norms(&walk, 20, effort, Seed(3), &()).unwrap();
         assert!(norms.error_bound > 0.0);
         let worst = (0..n)
@@ -237,9 +240,16 @@ fn walks_that_end_early_lead_to_the_same_similarities() {
         assert!(norms.beyond.is_some_and(|b| b.after < 15));
         let ptgp = Ptgp::new(12).elite_neighbours(20).walk_length(length);
         let dense = ptgp.bipartite(&m).unwrap();
-        let pts = ProbabilityTrajectories::default().elite_neighbours(20).walk_length(length);
         let incidence = ClusterIncidence::of(&m).unwrap();
-        let thin = thin::bipartite(&m, &incidence, &pts, effort, Seed(3), &()).unwrap();
+        let thin = |effort| {
+            let elite = EliteNeighbours::of(&m, 20).unwrap();
+            thin::bipartite(&m, &incidence, elite, length, effort, Seed(3), &()).unwrap()
+        };
+        // In single precision where nothing is sampled.
+        let whole = thin(Effort { whole: u64::MAX, ..effort });
+        assert_eq!(whole.error_bound, Some(0.0));
+        assert!(dense.weights.iter().zip(&whole.weights).all(|(d, w)| close(*d, *w, 1e-4, 1e-6)));
+        let thin = thin(effort);
         let bound = thin.error_bound.unwrap();
         assert!(bound < 0.1, "{bound}");
         for (dense, thin) in dense.weights.rows().into_iter().zip(thin.weights.rows()) {
@@ -287,6 +297,19 @@ fn sparse_products_have_the_weights_of_the_dense_ones() {
     }
 }
 
+/// Few microclusters with very many links: walking takes long, though the matrix is small.
+#[test]
+fn without_being_asked_no_matrix_is_made_that_takes_long() {
+    let e = planted(9, 1300, 6, 8, 0.8, 0.0);
+    let m = Microclusters::of(&e).unwrap();
+    let (n, nnz) = (m.n_nodes(), EliteNeighbours::of(&m, 350).unwrap().weights().nnz());
+    let ptgp = Ptgp::new(8).elite_neighbours(350).walk_length(60);
+    assert!(n > 900 && 120 * n * nnz > 40_000_000_000, "{n} {nnz}");
+    assert!(ptgp.bipartite(&m).unwrap().error_bound.is_some());
+    // Of few steps the matrix.
+    assert_eq!(ptgp.walk_length(2).bipartite(&m).unwrap().error_bound, None);
+}
+
 #[test]
 fn links_beyond_the_budget_are_refused_while_they_are_counted() {
     let e = planted(3, 400, 2, 5, 0.5, 0.0);
@@ -304,6 +327,19 @@ fn links_beyond_the_budget_are_refused_while_they_are_counted() {
     assert!(within(64 * links).is_ok());
     let error = within(64 * links - 1).unwrap_err();
     assert_eq!(error.kind(), consilience_core::ErrorKind::TooLarge);
+}
+
+/// Whoever does what the error says gets a result.
+#[test]
+fn a_matrix_that_is_refused_is_not_needed() {
+    let e = planted(9, 1300, 6, 8, 0.8, 0.0);
+    let budget = MemoryBudget::bytes(12_000_000);
+    let pta = Pta::new(8).elite_neighbours(5).walk_length(3).memory_budget(budget);
+    let ptgp = Ptgp::new(8).elite_neighbours(5).walk_length(3).memory_budget(budget);
+    for error in [pta.consensus(&e).unwrap_err(), ptgp.consensus(&e).unwrap_err()] {
+        assert!(error.message().contains("dense_limit 0 needs none"), "{error}");
+    }
+    assert!(ptgp.dense_limit(0).consensus(&e).is_ok());
 }
 
 #[test]

@@ -7,11 +7,12 @@
 //! exact; the long ones are nearly low rank: a few eigenpairs of the walk carry most of their norm,
 //! random probes measure what the eigenpairs miss, and the spread of that measurement bounds the
 //! error with high probability. Where the probes tell that walks of some length are in the pairs
-//! but for half a percent of the norms, longer ones are not walked: the pairs continue them.
+//! but for half a percent of the norms, longer ones are not walked: the pairs continue them. Where
+//! microclusters are few enough, every walk is walked to the end in such panels instead.
 
 use std::ops::Range;
 
-use consilience_core::{Error, Microclusters, Observer, Result, Seed};
+use consilience_core::{Error, Microclusters, Observer, Result, Seed, room};
 use consilience_graph::ClusterIncidence;
 use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, Which, try_truncated_eigen};
 use consilience_num::sparse::Csr;
@@ -19,7 +20,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 use rayon::prelude::*;
 
 use crate::dense::geometric;
-use crate::{BipartiteGraph, EliteNeighbours, ProbabilityTrajectories, Transition};
+use crate::{BipartiteGraph, EliteNeighbours, Transition};
 
 /// Columns of a panel: four cache lines per row, read for each link.
 pub(crate) const PANEL: usize = 64;
@@ -27,6 +28,9 @@ pub(crate) const PANEL: usize = 64;
 const ROWS: usize = 256;
 /// Vectors that the eigenpairs are found with at a time: more are slower.
 const BLOCK: usize = 16;
+/// Multiply-adds of walks one by one cost many times those in panels: they may be fewer by this
+/// factor.
+const SINGLE: u64 = 30;
 /// Walks end where what later steps would find beyond the eigenpairs is at most this share of the
 /// squared norms, on average.
 const SETTLED: f64 = 0.005;
@@ -40,25 +44,27 @@ pub(crate) struct Effort {
     pub(crate) rank: usize,
     /// Random probes of what the eigenpairs miss, a multiple of the panel's width.
     pub(crate) probes: usize,
+    /// Where all walks from everywhere take at most so many multiply-adds in panels, nothing is
+    /// sampled.
+    pub(crate) whole: u64,
 }
 
 impl Default for Effort {
     fn default() -> Self {
-        Effort { exact: 2_000_000_000, rank: 64, probes: 128 }
+        Effort { exact: 2_000_000_000, rank: 64, probes: 128, whole: 0 }
     }
 }
 
-/// The bipartite weights of PTGP.
+/// The bipartite weights of PTGP, by walks of `length` steps over elite links.
 pub(crate) fn bipartite(
     microclusters: &Microclusters,
     incidence: &ClusterIncidence,
-    similarity: &ProbabilityTrajectories,
+    elite: EliteNeighbours,
+    length: usize,
     effort: Effort,
     seed: Seed,
     observer: &dyn Observer,
 ) -> Result<BipartiteGraph> {
-    let (k, length) = similarity.parameters.resolve(microclusters.n_nodes());
-    let elite = EliteNeighbours::within(microclusters, k, similarity.budget, observer)?;
     let order = by_labels(microclusters);
     let walk = Transition::new(&elite, microclusters).permuted(&order);
     drop(elite);
@@ -145,11 +151,11 @@ struct PanelProduct {
 
 impl PanelProduct {
     fn new(walk: &Transition, length: usize, beyond: Option<Beyond>) -> Self {
-        let (n, degree) = (walk.n_nodes(), walk.degree());
+        let n = walk.n_nodes();
         let walked = beyond.as_ref().map_or(length, |b| b.after);
         PanelProduct {
             forward: walk.probabilities(),
-            backward: walk.affinity().clone().map(|_, j, a| a / degree[j]),
+            backward: backward(walk),
             steps: vec![vec![0.0; n * PANEL]; walked],
             beyond,
             x: vec![0.0; n * PANEL],
@@ -174,6 +180,12 @@ impl PanelProduct {
         }
         forward.multiply(&steps[0], out, PANEL);
     }
+}
+
+/// P'.
+fn backward(walk: &Transition) -> Csr {
+    let degree = walk.degree();
+    walk.affinity().clone().map(|_, j, a| a / degree[j])
 }
 
 /// What the eigenpairs know of walks longer than those that are walked.
@@ -218,15 +230,26 @@ pub(crate) fn squared_norms(
     seed: Seed,
     observer: &dyn Observer,
 ) -> Result<Norms> {
+    let exact = |squares| Ok(Norms { squares, error_bound: 0.0, beyond: None });
     let p = walk.probabilities();
-    let mut steps = 1;
-    let (mut squares, mut next) = short_walks(&p, steps, observer)?;
-    while steps < length && next <= effort.exact {
-        steps += 1;
-        (squares, next) = short_walks(&p, steps, observer)?;
+    let whole = [walk.n_nodes(), p.nnz(), length].map(|count| count as u64);
+    let whole = whole.into_iter().fold(1, u64::saturating_mul);
+    let may = if whole <= effort.whole { effort.exact.min(whole / SINGLE) } else { effort.exact };
+    let (mut steps, mut last) = (1, None);
+    let (mut squares, mut cost) = short_walks(&p, steps, observer)?;
+    while steps < length && cost.saturating_mul(steps as u64) <= may {
+        // Where walks are everywhere that they get to, every step takes what the last one did: as
+        // many as may be are walked at once, since each time starts from the beginning.
+        let most = |more: u64| more.min(length as u64 - 1) as usize + 1;
+        let most = may.checked_div(cost).map_or(length, most);
+        steps = if last.replace(cost) == Some(cost) { most } else { steps + 1 };
+        (squares, cost) = short_walks(&p, steps, observer)?;
     }
     if steps == length {
-        return Ok(Norms { squares, error_bound: 0.0, beyond: None });
+        return exact(squares);
+    }
+    if whole <= effort.whole {
+        return exact(whole_walks(walk, length, observer)?);
     }
     let Tails { tails, after, pairs } =
         long_walks(walk, &p, &squares, steps..length, effort, seed, observer)?;
@@ -245,8 +268,50 @@ pub(crate) fn squared_norms(
     Ok(Norms { squares, error_bound, beyond })
 }
 
+/// Squared norms of the rows of P, ..., P^length summed, a panel of rows at a time: where most
+/// walks get everywhere, many times faster than one by one. Exact but for single precision.
+fn whole_walks(walk: &Transition, length: usize, observer: &dyn Observer) -> Result<Vec<f64>> {
+    let (n, backward) = (walk.n_nodes(), backward(walk));
+    let mut x = room::zeros::<f32>(n * PANEL)?;
+    let mut y = room::zeros::<f32>(n * PANEL)?;
+    let mut squares = vec![0.0; n];
+    for left in (0..n).step_by(PANEL) {
+        let columns = PANEL.min(n - left);
+        x.fill(0.0);
+        for c in 0..columns {
+            x[(left + c) * PANEL + c] = 1.0;
+        }
+        for _ in 0..length {
+            observer.check()?;
+            backward.multiply(&x, &mut y, PANEL);
+            std::mem::swap(&mut x, &mut y);
+            add_squares(&x, &mut squares[left..left + columns]);
+        }
+        observer.progress("walks", left + columns, n);
+    }
+    Ok(squares)
+}
+
+/// Adds the squared norm of each column of a panel, as many as there are sums. Rows are added in
+/// groups, and these in their order: the same bits at any number of threads.
+fn add_squares(panel: &[f32], sums: &mut [f64]) {
+    let of_rows = |rows: &[f32]| {
+        let mut squares = [0.0; PANEL];
+        for row in rows.chunks_exact(PANEL) {
+            for (sum, &v) in squares.iter_mut().zip(row) {
+                *sum += f64::from(v) * f64::from(v);
+            }
+        }
+        squares
+    };
+    let groups: Vec<[f64; PANEL]> = panel.par_chunks(ROWS * PANEL).map(of_rows).collect();
+    for group in groups {
+        sums.iter_mut().zip(group).for_each(|(sum, square)| *sum += square);
+    }
+}
+
 /// Squared norms of the rows of P, ..., P^steps summed, walked out exactly; and what one more step
-/// would cost in all.
+/// would cost.
 fn short_walks(p: &Csr, steps: usize, observer: &dyn Observer) -> Result<(Vec<f64>, u64)> {
     let n = p.n_rows();
     let done: Vec<(f64, u64)> = (0..n)
@@ -270,7 +335,7 @@ fn short_walks(p: &Csr, steps: usize, observer: &dyn Observer) -> Result<(Vec<f6
             },
         )
         .collect::<Result<_>>()?;
-    let next = done.iter().map(|d| d.1).sum::<u64>() * steps as u64;
+    let next = done.iter().map(|d| d.1).sum();
     Ok((done.into_iter().map(|d| d.0).collect(), next))
 }
 

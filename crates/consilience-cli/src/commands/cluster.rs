@@ -45,9 +45,12 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let (side, known) = side_information(args, &table.objects(), terminal)?;
     let classes = known.as_ref().map(|known| known.partition.n_clusters()).filter(|&k| k > 0);
     let clusters = given(args.clusters)?.or(classes).ok_or_else(|| {
-        Failure::bad(
-            "expected --clusters K: without --labels nothing says how many clusters there are",
-        )
+        Failure::bad(if known.is_some() {
+            "expected --clusters K: no object has a label in --labels, so that nothing says how \
+             many clusters there are"
+        } else {
+            "expected --clusters K: without --labels nothing says how many clusters there are"
+        })
     })?;
     let beside = args.labelling.read(&table, terminal)?.knowing(known);
     let read = start.elapsed();
@@ -177,7 +180,7 @@ impl<'a> Method<'a> {
     fn parse_auto(args: &'a Cluster) -> Outcome<Self> {
         if args.metric != "euclidean" {
             return Err(Failure::Bad(format!(
-                "--metric {}: --method auto has candidates that learn one; expected none",
+                "--metric {}: --method auto has candidates that learn one; expected no --metric",
                 args.metric
             )));
         }

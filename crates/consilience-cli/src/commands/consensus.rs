@@ -161,13 +161,13 @@ fn weighed(ensemble: Ensemble, args: &Consensus) -> Outcome<Ensemble> {
 }
 
 /// Columns that are hardly base clusterings: what a trailing comma or a column of row numbers reads
-/// as.
+/// as. Rows that stand for many objects are apart by their nature.
 fn suspicious(ensemble: &Ensemble, terminal: &Terminal) {
-    let n = ensemble.n_objects();
+    let n = ensemble.total_count();
     for (u, member) in ensemble.members().iter().enumerate() {
         match member.n_clusters() {
             0 => terminal.note(format!("member {u} labels no object: is there a trailing comma?")),
-            k if k == n && n > 2 => {
+            k if k as u64 == n && n > 2 => {
                 terminal.note(format!("member {u} puts every object apart: is it a row number?"));
             }
             _ => {}
@@ -178,7 +178,13 @@ fn suspicious(ensemble: &Ensemble, terminal: &Terminal) {
 /// The memberships, or those of a hard clustering.
 fn memberships(method: &str, found: &NamedResult, terminal: &Terminal) -> Memberships {
     found.memberships.clone().unwrap_or_else(|| {
-        terminal.note(format!("{method} gives a hard clustering: its memberships are 0 or 1"));
+        let but = match found.partition.n_clusters() {
+            k if k > 1 && !found.partition.is_complete() => {
+                format!(", those of unlabelled objects 1/{k}")
+            }
+            _ => String::new(),
+        };
+        terminal.note(format!("{method} gives a hard clustering: its memberships are 0 or 1{but}"));
         Memberships::from(&found.partition)
     })
 }

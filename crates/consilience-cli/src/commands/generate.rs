@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use consilience::core::Dense;
 use consilience::generate::{CategoricalDistance, Generator, Missing, Scale};
 use consilience::io::{DataTable, FeatureTable, Labelled};
 use consilience::scores::Scores;
@@ -30,6 +31,9 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     let holes = args.missing != "error";
     let (categorical, drop) = (&args.categorical, &args.drop);
     let table = files::data_table(&args.features, categorical, drop, holes, terminal)?;
+    if holes {
+        check_columns(args, &table)?;
+    }
     let n = table.n_objects();
     let objects = Objects { n, ids: table.ids().cloned() };
     outputs.ids(objects.ids.as_ref(), terminal);
@@ -45,7 +49,9 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
 
     let sizes: Vec<usize> = ensemble.members().iter().map(|m| m.n_clusters()).collect();
     let found = (sizes.iter().min().unwrap_or(&0), sizes.iter().max().unwrap_or(&0));
-    let range = generator.cluster_range(n)?;
+    // Of categories alone, which are members as they are, none is drawn.
+    let drawn = table.numbers().is_some() || args.categorical_distance.is_some();
+    let range = drawn.then(|| generator.cluster_range(n)).transpose()?;
     let mut summary = Summary::new();
     summary
         .both("method", "method", args.method.as_str())
@@ -53,8 +59,11 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
         .both("features", "features", table.view().map_or(0, |x| x.n_features()))
         .data("categories", table.categories().map_or(0, |c| c.ensemble().n_members()))
         .both("members", "members", ensemble.n_members())
-        .data("range", vec![*range.start(), *range.end()])
-        .line("asked for", format!("{} to {} clusters", range.start(), range.end()))
+        .data("range", range.as_ref().map(|range| vec![*range.start(), *range.end()]));
+    if let Some(range) = &range {
+        summary.line("drawn from", format!("{} to {} clusters", range.start(), range.end()));
+    }
+    summary
         .line("clusters", format!("{} to {}", found.0, found.1))
         .data("clusters", sizes)
         .report(&fit.report)
@@ -101,13 +110,61 @@ fn ensemble_of(
     }
     let numbers = reduced.as_ref().map_or(numbers, |reduced| Some((&reduced.table).into()));
     Ok(match table.categories() {
-        Some(categories) => generator.fit_mixed(numbers, categories.ensemble(), terminal)?,
+        Some(categories) => {
+            let mut fit = generator.fit_mixed(numbers, categories.ensemble(), terminal)?;
+            if table.numbers().is_none() {
+                fit.report.notes.extend(unused(args));
+            }
+            fit
+        }
         None => {
             let x = table.view()?;
             announce(args, generator, x, terminal)?;
             generator.fit(x, terminal)?
         }
     })
+}
+
+/// Says which options change nothing, where all columns are categories.
+fn unused(args: &Generate) -> Option<String> {
+    let given = [
+        ("--method", args.method != "kmeans"),
+        ("--param", !args.params.is_empty()),
+        ("--clusters", args.clusters.is_some()),
+        ("--feature-fraction", args.feature_fraction.is_some()),
+        ("--object-fraction", args.object_fraction.is_some()),
+        ("--projection", args.projection.is_some()),
+        ("--svd", args.svd.is_some()),
+        ("--scale", args.scale != "none"),
+    ];
+    let names: Vec<&str> =
+        given.into_iter().filter(|option| option.1).map(|option| option.0).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "all columns are categories, which are members as they are: {} not used",
+            match &names[..] {
+                [one] => format!("{one} is"),
+                several => format!("{} are", several.join(", ")),
+            }
+        )
+    })
+}
+
+/// Refuses columns without any value: there is nothing to fill them with.
+fn check_columns(args: &Generate, table: &DataTable) -> Outcome<()> {
+    let Some(numbers) = table.numbers().map(FeatureTable::view) else { return Ok(()) };
+    let empty = match numbers.dense() {
+        Ok(Dense::F32(x)) => x.columns().into_iter().position(|c| c.iter().all(|v| v.is_nan())),
+        Ok(Dense::F64(x)) => x.columns().into_iter().position(|c| c.iter().all(|v| v.is_nan())),
+        // Zeros of sparse features are values.
+        Err(_) => None,
+    };
+    let Some(column) = empty else { return Ok(()) };
+    let name = table.number_names().get(column).cloned().unwrap_or_else(|| column.to_string());
+    Err(Failure::Bad(format!(
+        "{}: column {name:?} is missing for every object; expected --drop {name}",
+        args.features.display()
+    )))
 }
 
 fn reduction(args: &Generate) -> Reduction {

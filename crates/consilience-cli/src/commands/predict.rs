@@ -53,7 +53,8 @@ pub(crate) fn run(args: &Predict, terminal: &Terminal) -> Outcome<()> {
     note(&placed, terminal);
     outputs.labels("-o", Labelled::Numbers(&placed.labels), terminal)?;
     if outputs.wants("--soft") {
-        outputs.numbers("--soft", model.memberships(features)?.view(), terminal)?;
+        let votes = model.memberships_within(features, memory::budget())?;
+        outputs.numbers("--soft", votes.view(), terminal)?;
     }
     if outputs.wants("--details") {
         let details = Array2::from_shape_fn((n, 2), |(i, j)| match j {
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &Predict, terminal: &Terminal) -> Outcome<()> {
         .data("confidence", confidence)
         .line("mean confidence", format!("{confidence:.4}"))
         .both("outside", "outside of everything seen", outside.len())
-        .data("outside_objects", outside[..outside.len().min(NAMED)].to_vec())
+        .data("outside_objects", named(&outside, args.common.json, terminal))
         .both("tied", "between two clusters", placed.tied.len())
         .times(read, [], total);
     if let Some(truth) = &truth {
@@ -90,6 +91,16 @@ pub(super) fn note(placed: &Placement, terminal: &Terminal) {
     if tied > 0 {
         terminal.note(format!("{tied} of {n} new objects lie between two clusters"));
     }
+}
+
+/// The first objects of those outside; programs, which alone get to see them, are told where there
+/// are more.
+fn named(outside: &[usize], json: bool, terminal: &Terminal) -> Vec<usize> {
+    let named = outside.len().min(NAMED);
+    if json && named < outside.len() {
+        terminal.note(format!("outside_objects: the first {named} of {}", outside.len()));
+    }
+    outside[..named].to_vec()
 }
 
 fn read(path: &Path) -> Outcome<ConsensusModel> {

@@ -1,6 +1,6 @@
 //! `consilience report`: one page about a consensus.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use consilience::catalogue::Settings;
@@ -145,13 +145,16 @@ fn usual_title(path: &Path) -> String {
 
 /// The command that makes the page again: what changes its contents, and nothing else.
 fn command(args: &Report) -> String {
-    let mut words = vec!["consilience report".to_owned(), quoted(&args.ensemble.to_string_lossy())];
+    let mut words = vec!["consilience report".to_owned(), quoted(&file(&args.ensemble))];
     let mut option = |name: &str, value: Option<String>| {
-        words.extend(value.map(|value| format!("{name} {}", quoted(&value))));
+        words.extend(value.map(|value| {
+            // What begins like an option is a value only behind an equals sign; a dash alone is
+            // one anyway.
+            let between = if value.starts_with('-') && value != STANDARD { '=' } else { ' ' };
+            format!("{name}{between}{}", quoted(&value))
+        }));
     };
-    let path = |path: &Option<std::path::PathBuf>| {
-        path.as_ref().map(|path| path.to_string_lossy().into_owned())
-    };
+    let path = |path: &Option<PathBuf>| path.as_deref().map(file);
     let listed = |items: Vec<String>| (!items.is_empty()).then(|| items.join(","));
     option("--columns", listed(args.columns.clone()));
     option("--counts", path(&args.counts));
@@ -171,8 +174,14 @@ fn command(args: &Report) -> String {
     option("--methods", listed(args.methods.clone()));
     option("--title", args.title.clone());
     option("--seed", (args.common.seed != 0).then(|| args.common.seed.to_string()));
-    option("-o", Some(args.output.to_string_lossy().into_owned()));
+    option("-o", Some(file(&args.output)));
     words.join(" ")
+}
+
+/// A path that no program takes for an option.
+fn file(path: &Path) -> String {
+    let name = path.to_string_lossy();
+    if name.starts_with('-') && name != STANDARD { format!("./{name}") } else { name.into_owned() }
 }
 
 /// A word as a shell takes it.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::args::Score;
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Labels};
+use crate::memory;
 use crate::summary::Summary;
 use crate::terminal::Terminal;
 
@@ -42,8 +43,25 @@ fn hard(args: &Score, terminal: &Terminal) -> Outcome<Summary> {
         .line("clusters", format!("{}, and {} true ones", labels.n_clusters(), truth.names.len()))
         .times(read, [], total)
         .scores(&entries);
-    contingency(&table, &found, &truth, &mut summary);
+    if table.n_cells() <= CELLS {
+        contingency(&table, &found, &truth, &mut summary);
+    } else if args.common.json || found.text || truth.text {
+        terminal.note(format!(
+            "{} pairs of a cluster and a class share objects; beyond {CELLS} they are not listed",
+            table.n_cells()
+        ));
+    }
+    note_compared(table.n_objects(), rows.total_count(), terminal);
     Ok(summary)
+}
+
+/// Says how many objects the scores are of, where some are left out.
+fn note_compared(compared: u64, all: u64, terminal: &Terminal) {
+    if compared < all {
+        terminal.note(format!(
+            "{compared} of {all} objects are compared: the others are unlabelled in one of the two"
+        ));
+    }
 }
 
 /// How many cells of the table of clusters and classes are listed at most.
@@ -52,9 +70,6 @@ const CELLS: usize = 1000;
 /// Which clusters meet which classes: under their names for programs and, where there are names,
 /// for people too.
 fn contingency(table: &Contingency, found: &Labels, truth: &Labels, summary: &mut Summary) {
-    if table.n_cells() > CELLS {
-        return;
-    }
     let mut cells: Vec<(usize, usize, u64)> = table.cells().collect();
     cells.sort_by_key(|&(cluster, class, count)| (cluster, std::cmp::Reverse(count), class));
     if found.text || truth.text {
@@ -82,7 +97,7 @@ fn soft(args: &Score, terminal: &Terminal) -> Outcome<Summary> {
     let read = start.elapsed();
 
     let start = Instant::now();
-    let divergence = scores::jensen_shannon(&result, &truth)?;
+    let divergence = scores::jensen_shannon_within(&result, &truth, memory::budget())?;
     let total = start.elapsed();
     let mut summary = Summary::new();
     summary

@@ -79,8 +79,9 @@ impl Mccc {
             loss_weight = Some(found.weight * scale * scale);
             report.status = found.solved.status;
             report.iterations = found.solved.iterations;
-            report.objective = Some(found.solved.objective * scale * scale);
-            report.error_bound = Some(found.solved.gap);
+            let known = |value: f64| Some(value).filter(|v| v.is_finite());
+            report.objective = known(found.solved.objective * scale * scale);
+            report.error_bound = known(found.solved.gap);
             report.notes.extend(found.note);
         }
         if root.ncols() == 0 {

@@ -196,9 +196,27 @@ pub(super) fn certificate(sampling: &Sampling, rules: &Rules, m: &Spectrum) -> (
     let seen = sampling.forward(m.vectors.view(), &m.values);
     let pull: Vec<f64> =
         sampling.target().iter().zip(&seen).map(|(s, f)| rules.c * (s - f)).collect();
-    let objective = m.nuclear() + pull.iter().map(|p| p * p).sum::<f64>() / (2.0 * rules.c);
+    let twice = 2.0 * rules.c;
+    let squares = pull.iter().map(|p| p * p).sum::<f64>();
+    // Where C is very large they overflow long before the objective does.
+    let loss = if squares.is_finite() {
+        squares / twice
+    } else {
+        pull.iter().map(|p| p * (p / twice)).sum()
+    };
+    let objective = m.nuclear() + loss;
     let dual = dual_value(&pull, &sampling.adjoint(&pull), sampling.target(), rules);
-    (objective, if objective > 0.0 { ((objective - dual) / objective).max(0.0) } else { 0.0 })
+    (objective, share_above(objective, dual))
+}
+
+/// How far an objective is above a bound, as a share of it; infinite where numbers have overflown
+/// and nothing is known.
+fn share_above(objective: f64, bound: f64) -> f64 {
+    if objective == 0.0 {
+        return 0.0;
+    }
+    let share = (objective - bound) / objective;
+    if share.is_nan() { f64::INFINITY } else { share.max(0.0) }
 }
 
 /// Lower bound on the objective from the weights `pull` of the pairs and their matrix `g`.
@@ -218,8 +236,7 @@ fn finish(
     iterations: usize,
 ) -> Solved {
     let (objective, last) = certificate(sampling, rules, &best.1);
-    let gap =
-        if objective > 0.0 { last.min(((objective - bound) / objective).max(0.0)) } else { 0.0 };
+    let gap = last.min(share_above(objective, bound));
     let status = if gap <= rules.tolerance { Status::Solved } else { Status::MaxIterations };
     Solved { m: best.1, objective, gap, iterations, status }
 }

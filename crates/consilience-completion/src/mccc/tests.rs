@@ -106,6 +106,34 @@ fn objective_equals_that_of_a_long_plain_run() {
     assert!(compared > 70, "the plain run came to the same objective {compared} times");
 }
 
+/// Squares of weighted residuals overflow; that was an objective without a value, and solved.
+#[test]
+fn very_large_weights_have_an_objective_and_an_honest_gap() {
+    let (x, truth) = blobs(60, 3, 3, 4.0, 5);
+    let known = side(&random_pairs(&truth, 80, 5));
+    for c in [1e100, 1e160, 1e300] {
+        for solver in [CompletionSolver::Accelerated, CompletionSolver::Stochastic] {
+            let method = Mccc::new(3).loss_weight(LossWeight::Fixed(c)).solver(solver);
+            let method = method.tolerance(1e-4).max_iterations(20);
+            let report = method.fit_completed(x.view(), &known, &()).unwrap().report;
+            if report.status == Status::Solved {
+                assert!(report.objective.is_some_and(f64::is_finite), "{c}, {solver:?}");
+                assert!(report.error_bound.is_some_and(|gap| gap <= 1e-4), "{c}, {solver:?}");
+            }
+        }
+    }
+    let z = array![[1.0], [2.0], [3.0]];
+    let links = KnownPairs::from_links(vec![(0, 1, 1.0), (1, 2, 0.0)]);
+    let sampling = Sampling::new(z.view(), 1.0, &links);
+    let zero = Spectrum::zero(1);
+    let at = |c: f64| {
+        let rules = Rules { c, semidefinite: true, tolerance: 1e-4, max_iterations: 1 };
+        certificate(&sampling, &rules, &zero)
+    };
+    let (objective, gap) = at(1e200);
+    assert!((objective / 1e200 / at(1.0).0 - 1.0).abs() < 1e-12 && gap > 0.0, "{objective} {gap}");
+}
+
 #[test]
 fn the_certificate_is_that_of_a_minimum() {
     for seed in 0..30 {

@@ -207,8 +207,8 @@ impl Rdml {
     /// averages over it; its noise falls with p alone. With constraints on a sample of the objects,
     /// complete the sample's similarity and call [`Rdml::fit_sample`].
     ///
-    /// Without any of either kind nothing is learned: the clusters are those of plain k-means, and
-    /// a note says so.
+    /// Without any of either kind, and where nothing is left of M, nothing is learned: the clusters
+    /// are those of plain k-means, and a note says which it is.
     ///
     /// # Errors
     /// As [`Rdml`] says; [`ErrorKind::ShapeMismatch`] where the side information is about another
@@ -241,11 +241,7 @@ impl Rdml {
         let projection = match map {
             Some(map) => Projection::new(frame, map),
             None => {
-                report.notes.push(
-                    "must-links and cannot-links are both needed for a metric: the clusters are \
-                     those of plain k-means"
-                        .to_owned(),
-                );
+                report.notes.push(why_plain(pairs.kinds()).to_owned());
                 Projection::identity(frame)
             }
         };
@@ -295,6 +291,27 @@ impl Rdml {
         if self.standardize { Frame::standardized(features) } else { Frame::raw(features) }
     }
 
+    /// Refuses options and features that no fit takes: for those who have work to do before one.
+    ///
+    /// ```
+    /// use consilience::completion::Rdml;
+    /// use consilience::ndarray::array;
+    ///
+    /// let x = array![[1.0], [2.0], [3.0]];
+    /// assert!(Rdml::new(3).check_features(x.view()).is_ok());
+    /// assert!(Rdml::new(4).check_features(x.view()).is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Rdml`] says of features, clusters, smoothing, restarts and the memory for features.
+    ///
+    /// # Complexity
+    /// O(N d).
+    pub fn check_features<'a>(&self, features: impl Into<Features<'a>>) -> Result<()> {
+        let (n, d) = self.check(&features.into().dense()?)?;
+        self.budget.check_table("features", n, d, 24)
+    }
+
     fn check(&self, features: &Dense<'_>) -> Result<(usize, usize)> {
         let n = features.n_objects();
         ensure!(
@@ -329,6 +346,17 @@ impl ConstrainedClusterer for Rdml {
         let features = features.dense()?;
         let fit = self.fit_completed(features, side, observer)?;
         Ok(Fit::new(fit.output.clustering, fit.report))
+    }
+}
+
+/// Why the clusters are those of plain k-means.
+fn why_plain((must, cannot): (usize, usize)) -> &'static str {
+    if must == 0 || cannot == 0 {
+        "must-links and cannot-links are both needed for a metric: the clusters are those of plain \
+         k-means"
+    } else {
+        "nothing is left of the metric: the features say nothing about the constraints, or lambda \
+         is too large; the clusters are those of plain k-means"
     }
 }
 

@@ -262,6 +262,10 @@ fn random_pairs_settle_all_objects() {
         Rdml::new(3).fit_completed(x.view(), &side(&Constraints::new(500).unwrap()), &()).unwrap();
     assert!(nothing.report.notes[0].contains("plain k-means"));
     assert_eq!(nothing.output.clustering.assign(x.view()).unwrap().len(), 500);
+    // Both kinds are there, but so large a lambda leaves nothing of M.
+    let large = Rdml::new(3).smoothing(1e300);
+    let notes = large.fit_completed(x.view(), &side(&known), &()).unwrap().report.notes;
+    assert!(notes[0].contains("lambda is too large; the clusters are those of plain k-means"));
 }
 
 #[test]

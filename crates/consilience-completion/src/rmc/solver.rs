@@ -144,7 +144,7 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
         return Ok(nothing);
     }
     let mut now = Iterate::new(problem, &entries, norm);
-    let mut subspace = Subspace::new(&now.vectors, 20, problem.seed);
+    let mut subspace = Subspace::new(&now.vectors, 20, problem.seed, problem.budget)?;
     let mut whole: Option<Whole> = None;
     let mut settle = SETTLE;
     for iteration in 1..=problem.max_iterations {
@@ -156,7 +156,7 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
         }
         match &mut whole {
             Some(whole) => now.step_whole(&entries, whole)?,
-            None => now.step(&entries, &mut subspace),
+            None => now.step(&entries, &mut subspace, observer)?,
         }
         let last = iteration == problem.max_iterations;
         let high = now.values.len() > problem.most_rank;
@@ -217,11 +217,17 @@ impl Iterate {
         Iterate { values, vectors, before: y.clone(), y, a: vec![0.0; nnz], tau }
     }
 
-    fn step(&mut self, entries: &Entries<'_>, subspace: &mut Subspace) {
+    fn step(
+        &mut self,
+        entries: &Entries<'_>,
+        subspace: &mut Subspace,
+        observer: &dyn Observer,
+    ) -> Result<()> {
         let tau = self.tau;
         let sparse = entries.matrix(|e| tau * (2.0 * self.y[e] - self.before[e]));
         let (vectors, values) = (&self.vectors, &self.values[..]);
-        let beyond = subspace.beyond(&LowRankPlusSparse { sparse, vectors, values }, tau);
+        let beyond =
+            subspace.beyond(&LowRankPlusSparse { sparse, vectors, values }, tau, observer)?;
         self.values = beyond.values.iter().map(|v| v.signum() * (v.abs() - tau)).collect();
         self.vectors = beyond.vectors;
         entries.low_rank(&self.vectors, &self.values, &mut self.a);
@@ -231,6 +237,7 @@ impl Iterate {
             let w = entries.weights[e];
             *y = (before[e] + PRODUCT * (entries.data[e] - a[e]) / tau).clamp(-w, w);
         });
+        Ok(())
     }
 
     /// The same iterate for steps on the whole matrix.

@@ -1,6 +1,6 @@
 //! The eigenpairs beyond a threshold of a matrix that changes a little from step to step.
 
-use consilience_core::Seed;
+use consilience_core::{MemoryBudget, Observer, Result, Seed};
 use consilience_num::eigen::{SymmetricOperator, symmetric_eigen};
 use consilience_num::sparse::Csr;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
@@ -62,7 +62,11 @@ pub(crate) struct Subspace {
     least: f64,
     seed: Seed,
     drawn: u64,
+    budget: MemoryBudget,
 }
+
+/// Bytes for each entry of a basis, its image and its Ritz vectors.
+const ENTRY: usize = 24;
 
 /// Eigenpairs beyond the threshold in magnitude, vectors as columns.
 pub(crate) struct Beyond {
@@ -72,10 +76,15 @@ pub(crate) struct Beyond {
 
 impl Subspace {
     /// Starts from orthonormal vectors, as columns, and `width` random ones.
-    pub(crate) fn new(vectors: &Array2<f64>, width: usize, seed: Seed) -> Self {
-        let mut out = Subspace { basis: vectors.clone(), least: 0.0, seed, drawn: 0 };
-        out.widen((vectors.ncols() + width).min(vectors.nrows()));
-        out
+    pub(crate) fn new(
+        vectors: &Array2<f64>,
+        width: usize,
+        seed: Seed,
+        budget: MemoryBudget,
+    ) -> Result<Self> {
+        let mut out = Subspace { basis: vectors.clone(), least: 0.0, seed, drawn: 0, budget };
+        out.widen((vectors.ncols() + width).min(vectors.nrows()))?;
+        Ok(out)
     }
 
     /// Columns of the basis.
@@ -83,9 +92,16 @@ impl Subspace {
         self.basis.ncols()
     }
 
+    /// Refuses a basis of so many columns that does not fit: a rank may rise on the way to far more
+    /// than the known entries let expect.
+    fn check(&self, width: usize) -> Result<()> {
+        self.budget.check_table("basis of the completion", self.basis.nrows(), width, ENTRY)
+    }
+
     /// Adds random columns.
-    fn widen(&mut self, width: usize) {
+    fn widen(&mut self, width: usize) -> Result<()> {
         let (n, old) = self.basis.dim();
+        self.check(width)?;
         let mut stream = self.seed.derive("completion basis", self.drawn).stream();
         self.drawn += 1;
         let mut basis = Array2::zeros((n, width));
@@ -93,6 +109,7 @@ impl Subspace {
         basis.slice_mut(s![.., old..]).mapv_inplace(|_| stream.normal());
         self.basis = orthonormal(basis);
         self.least = 0.0;
+        Ok(())
     }
 
     /// The basis, filtered: a Chebyshev polynomial of the matrix that is at most 1 where its
@@ -118,24 +135,35 @@ impl Subspace {
 
     /// A filter step and a Rayleigh-Ritz projection, widened until the basis holds vectors below
     /// the threshold as well.
-    pub(crate) fn beyond(&mut self, matrix: &LowRankPlusSparse<'_>, threshold: f64) -> Beyond {
+    ///
+    /// # Errors
+    /// Where the basis outgrows the memory budget, or on cancellation, which is looked at once for
+    /// each basis.
+    pub(crate) fn beyond(
+        &mut self,
+        matrix: &LowRankPlusSparse<'_>,
+        threshold: f64,
+        observer: &dyn Observer,
+    ) -> Result<Beyond> {
         let n = matrix.dim();
         loop {
+            observer.check()?;
             if n <= SMALL || 2 * self.width() > n {
+                self.check(n)?;
                 self.basis = Array2::eye(n);
             } else {
                 self.basis = orthonormal(self.filtered(matrix, threshold));
                 if self.width() < SPARE {
                     // A matrix of lower rank, the zero of the first step for one, leaves too
                     // little.
-                    self.widen(SPARE);
+                    self.widen(SPARE)?;
                 }
             }
             let image = matrix.times(&self.basis);
             let projected = tall::gram(self.basis.view(), image.view());
             // Only its lower triangle is read, so that rounding cannot make it unsymmetric.
             let Some(eigen) = symmetric_eigen(projected.view()) else {
-                return Beyond { values: Vec::new(), vectors: Array2::zeros((n, 0)) };
+                return Ok(Beyond { values: Vec::new(), vectors: Array2::zeros((n, 0)) });
             };
             let mut order: Vec<usize> = (0..eigen.values.len()).collect();
             order.sort_by(|&a, &b| {
@@ -147,16 +175,16 @@ impl Subspace {
             let spare = SPARE.max(wanted / WANTED_PER_SPARE);
             if !full && wanted + spare / 2 > self.width() {
                 self.basis = ritz;
-                self.widen((wanted + wanted / 2 + spare).min(n));
+                self.widen((wanted + wanted / 2 + spare).min(n))?;
                 continue;
             }
             let keep = (wanted + spare).min(ritz.ncols());
             self.basis = ritz.slice(s![.., ..keep]).as_standard_layout().to_owned();
             self.least = order.get(keep.wrapping_sub(1)).map_or(0.0, |&o| eigen.values[o].abs());
-            return Beyond {
+            return Ok(Beyond {
                 values: order[..wanted].iter().map(|&o| eigen.values[o]).collect(),
                 vectors: ritz.slice(s![.., ..wanted]).as_standard_layout().to_owned(),
-            };
+            });
         }
     }
 }

@@ -274,6 +274,13 @@ fn bad_input_is_refused() {
     assert_eq!(kind(&[(0, 1, 1.0), (1, 0, 1.0)]), ErrorKind::InvalidParameter);
     let many = ObservedPairs::new(usize::MAX, &[(0, 1, 1.0)]).unwrap_err();
     assert_eq!(many.kind(), ErrorKind::TooLarge);
+    // What is known fits, but not a basis of the twenty columns that it starts with.
+    let chain: Vec<_> = (1..500).map(|i| (i - 1, i, 1.0)).collect();
+    let observed = ObservedPairs::new(500, &chain).unwrap();
+    let budget = MemoryBudget::bytes(60 * observed.n_entries() as u64);
+    let refused = RobustCompletion::new().memory_budget(budget).fit(&observed, &()).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::TooLarge);
+    assert!(refused.message().contains("basis of the completion"), "{refused}");
     let observed = ObservedPairs::new(3, &[(0, 1, 1.0)]).unwrap();
     let with = |r: RobustCompletion| r.fit(&observed, &()).unwrap_err().kind();
     assert_eq!(

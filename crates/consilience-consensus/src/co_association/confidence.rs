@@ -57,8 +57,8 @@ impl Confidence {
                 ErrorKind::TooLarge,
                 format!(
                     "{found} of {} microclusters are linked by a co-association of at least \
-                     {threshold}; at most {largest} are taken together: raise the threshold or \
-                     the limit",
+                     {threshold}; at most {largest} are taken together: raise confidence or \
+                     largest_component",
                     sizes.len()
                 ),
             ));
@@ -76,12 +76,14 @@ impl Confidence {
 
     /// Tells where one component holds most objects.
     pub(super) fn note(&self, nodes: &Microclusters, report: &mut Report) {
-        let all: f64 = nodes.grouping().weights().iter().sum();
-        let share = 100.0 * self.largest / all;
+        // Objects that nobody labels are in no node.
+        let labelled: f64 = nodes.grouping().weights().iter().sum();
+        let share = 100.0 * self.largest / labelled;
         if share > 50.0 {
             report.notes.push(format!(
-                "{share:.0} % of the objects are in one component of reliable pairs: classes may \
-                 be merged; a higher confidence or LWEA may do better"
+                "{} % of the labelled objects are in one component of reliable pairs: classes may \
+                 be merged; a higher confidence or LWEA may do better",
+                share.floor()
             ));
         }
     }

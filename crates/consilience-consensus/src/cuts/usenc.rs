@@ -159,11 +159,7 @@ impl USenc {
         if !found.converged {
             report.status = Status::MaxIterations;
         }
-        report.expect_clusters(
-            k,
-            partition.n_clusters(),
-            "the ensemble distinguishes no more objects",
-        );
+        report.expect_clusters(k, partition.n_clusters(), "k-means of the objects found no more");
         Ok(Fit::new(partition, report))
     }
 }

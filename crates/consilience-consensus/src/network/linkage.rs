@@ -145,7 +145,7 @@ impl ConsensusFunction for NetworkLinkage {
         };
         let partition = graph.expand(&clusters)?;
         if let Some(k) = self.clusters.fixed() {
-            let why = "all members keep linked objects together";
+            let why = "the members distinguish no more parts of the network";
             report.expect_clusters(k, partition.n_clusters(), why);
         }
         Ok(Fit::new(partition, report))
@@ -215,7 +215,7 @@ impl Forest {
         roots.sort_by(|&a, &b| sizes[b].cmp(&sizes[a]).then(a.cmp(&b)));
         if roots.len() > 1 {
             report.notes.push(format!(
-                "{} parts of the network that nothing links; the smallest are joined first",
+                "{} parts of the network that no agreement links; the smallest are joined first",
                 roots.len()
             ));
         }

@@ -231,6 +231,12 @@ fn parts_without_links_join_last_and_the_largest_stay() {
     // More than the evidence can tell apart.
     let fit = NetworkLinkage::new(network.clone(), 5).fit(&ensemble, &()).unwrap();
     assert_eq!((fit.output.n_clusters(), fit.report.clusters_missing), (3, Some(2)));
+    // The only member cuts the edge in the middle, and there is no more to cut.
+    let path = Network::new(4, [(0, 1), (1, 2), (2, 3)]).unwrap();
+    let ensemble = Ensemble::from_array(ndarray::array![[0], [0], [1], [1]].view()).unwrap();
+    let report = NetworkLinkage::new(path, 3).fit(&ensemble, &()).unwrap().report;
+    let why = "the members distinguish no more parts of the network";
+    assert!(report.notes.iter().any(|note| note.ends_with(why)), "{:?}", report.notes);
 }
 
 #[test]

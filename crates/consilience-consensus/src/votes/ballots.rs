@@ -1,4 +1,6 @@
-use consilience_core::{Ensemble, Grouping, Microclusters, Observer, Partition, Result, room};
+use consilience_core::{
+    Ensemble, Grouping, MemoryBudget, Microclusters, Observer, Partition, Result, room,
+};
 use consilience_num::assignment::max_assignment;
 use ndarray::{Array2, ArrayView2};
 
@@ -110,9 +112,32 @@ impl Ballots {
     ///
     /// # Complexity
     /// O(n~ k) for the table and O(s^2 l) for the matching, s and l the smaller and the larger
-    /// number of clusters.
+    /// number of clusters; 24 s l bytes, which [`Ballots::check_alignment`] asks for.
     pub fn align(&self, member: usize, reference: ArrayView2<'_, f64>) -> Vec<Option<usize>> {
         max_assignment(self.overlap(member, reference).view())
+    }
+
+    /// Refuses the tables of [`Ballots::align`] with a reference of so many clusters, for the
+    /// member with most clusters, where they do not fit the budget.
+    ///
+    /// ```
+    /// use consilience::consensus::Ballots;
+    /// use consilience::{Ensemble, MemoryBudget, Partition};
+    ///
+    /// let two = Partition::from_labels(&[0, 0, 1])?;
+    /// let three = Partition::from_labels(&[0, 1, 2])?;
+    /// let ballots = Ballots::of(&Ensemble::new(vec![two, three])?)?;
+    /// assert!(ballots.check_alignment(2, MemoryBudget::bytes(24 * 3 * 2)).is_ok());
+    /// assert!(ballots.check_alignment(2, MemoryBudget::bytes(24 * 3 * 2 - 1)).is_err());
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge).
+    pub fn check_alignment(&self, clusters: usize, budget: MemoryBudget) -> Result<()> {
+        let most = (0..self.members().len()).map(|u| self.n_clusters(u)).max().unwrap_or(0);
+        // The objects that are shared, and two copies for the matching.
+        budget.check_table("clusters of a member and of all", most, clusters, 24)
     }
 
     /// Objects that each cluster of a member shares with each cluster of the soft reference.

@@ -38,8 +38,8 @@ use super::{Qmi, number};
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then O(n~ M k + M k^3) per round; 8 k bytes per object for the
-/// result.
+/// O(n M) for the microclusters, then O(n~ M k + M k^3) per round; 16 k bytes per object, and 24 k
+/// per cluster of the member that has most.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for anything but
@@ -95,6 +95,7 @@ impl LeastSquares {
         observer: &dyn Observer,
     ) -> Result<(Array2<f64>, Vec<f64>)> {
         let k = number(self.clusters, "least squares consensus")?;
+        ballots.check_alignment(k, self.budget)?;
         let start = first_reference(&self.start, k, ballots, observer)?;
         let mut y = indicator(&start, k)?;
         let mut path: Vec<f64> = Vec::new();
@@ -139,7 +140,8 @@ impl NodeConsensus for LeastSquares {
         let k = number(self.clusters, "least squares consensus")?;
         self.start.check()?;
         ensure!(self.max_iterations > 0, invalid("max_iterations 0; expected at least 1"));
-        self.budget.check_table("memberships", ensemble.n_objects(), k, 8)
+        // Those of this round and of the one before.
+        self.budget.check_table("memberships", ensemble.n_objects(), k, 16)
     }
 
     fn solve(
@@ -204,6 +206,7 @@ fn distance(ballots: &Ballots, matched: &[Vec<Option<usize>>], y: ArrayView2<'_,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Voting;
     use consilience_conformance::planted;
     use consilience_core::{ConsensusFunction, Partition};
 
@@ -243,6 +246,23 @@ mod tests {
             permutations(n, so_far, visit);
             so_far.pop();
         }
+    }
+
+    #[test]
+    fn tables_beyond_the_budget_are_refused() {
+        // Objects that are all apart in one member: its clusters with those of all are more.
+        let members = [60, 2].map(|k| Partition::from_fn(60, |i| Some(i as u64 % k)).unwrap());
+        let e = Ensemble::new(members.to_vec()).unwrap();
+        let refused = |bytes: u64, what: &str| {
+            let method = LeastSquares::new(2).memory_budget(MemoryBudget::bytes(bytes));
+            let error = method.fit(&e, &()).unwrap_err();
+            assert!(error.message().starts_with(what), "{error}");
+        };
+        refused(16 * 60 * 2 - 1, "memberships of 60 x 2 entries");
+        refused(24 * 60 * 2 - 1, "clusters of a member and of all of 60 x 2 entries");
+        let method = Voting::new(2).memory_budget(MemoryBudget::bytes(24 * 60 * 2 - 1));
+        let error = method.fit(&e, &()).unwrap_err();
+        assert!(error.message().starts_with("clusters of a member and of all"), "{error}");
     }
 
     #[test]

@@ -12,10 +12,12 @@ use super::{Ballots, Qmi, number};
 
 /// Nodes per parallel chunk. Fixed, so that the result does not depend on the number of threads.
 const CHUNK: usize = 1 << 12;
-/// Components of more entries are added up in so many parts at most: a chunk of nodes each would
-/// hold a copy of all.
+/// Components of more entries are added up label by label: a chunk of nodes each would hold a copy
+/// of all. Then so many parts of the nodes at most are added up, each by itself.
 const LARGE: usize = 1 << 16;
 const PARTS: usize = 8;
+/// Labels that one task adds up at least.
+const LABELS: usize = 64;
 /// How much of the ensemble's own label frequencies is mixed into the first components, so that no
 /// label is impossible before the first step.
 const BLUR: f64 = 0.1;
@@ -49,7 +51,7 @@ const BLUR: f64 = 0.1;
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then O(n~ M k) per step; 8 n~ M + 8 n~ k + 8 C k bytes with C
+/// O(n M) for the microclusters, then O(n~ M k) per step; 8 n~ M + 16 n~ k + 8 C k bytes with C
 /// clusters in the ensemble, and those of [`Qmi`] for the starts. Microclusters are exact: they
 /// count with their sizes.
 ///
@@ -134,12 +136,12 @@ impl MixtureModel {
         observer: &dyn Observer,
     ) -> Result<Array2<f64>> {
         let (n, k) = (nodes.n_nodes(), self.check()?);
-        self.budget.check_table("responsibilities", n, k, 16)?;
         let ballots = Ballots::from(nodes);
         let labels = ClusterIncidence::of(ballots.nodes())?;
-        let parts = n.div_ceil(CHUNK).clamp(1, PARTS);
-        let components = 8 * (2 + parts);
-        self.budget.check_table("mixture components", labels.n_clusters(), k, components)?;
+        // Of the nodes those of the best start and of this one; of the labels this start's, or the
+        // two tables of the k-means before it.
+        let rows = n + labels.n_clusters();
+        self.budget.check_table("mixture: probabilities of nodes and labels", rows, k, 16)?;
         let run = report.stage("mixture", || self.best_run(&ballots, &labels, k, observer))?;
         report.status = if run.settled { Status::Solved } else { Status::MaxIterations };
         report.iterations = run.likelihoods.len();
@@ -290,7 +292,9 @@ fn expectation_maximization(
     for (row, &c) in z.chunks_exact_mut(k).zip(first) {
         row[c] = 1.0;
     }
-    let mut components = maximize(labels, k, &z, BLUR);
+    let mut components =
+        Components { shares: vec![0.0; k], labels: room::zeros(labels.n_clusters() * k)? };
+    maximize(labels, k, &z, BLUR, &mut components);
     let mut run = Run { responsibilities: Vec::new(), likelihoods: Vec::new(), settled: false };
     for step in 0..steps {
         observer.check()?;
@@ -303,7 +307,7 @@ fn expectation_maximization(
             break;
         }
         if step + 1 < steps {
-            components = maximize(labels, k, &z, 0.0);
+            maximize(labels, k, &z, 0.0, &mut components);
         }
     }
     run.responsibilities = z;
@@ -344,40 +348,29 @@ fn expect(labels: &ClusterIncidence, k: usize, components: &Components, z: &mut 
     parts.iter().sum()
 }
 
-/// The most likely components of given responsibilities, mixed with a share `blur` of the
-/// ensemble's own label frequencies.
-fn maximize(labels: &ClusterIncidence, k: usize, z: &[f64], blur: f64) -> Components {
-    let c = labels.n_clusters();
-    let part = |range: std::ops::Range<usize>| {
-        let mut mass = vec![0.0; k + c * k];
-        for i in range {
-            let weight = labels.sizes()[i];
-            let z = &z[i * k..(i + 1) * k];
-            let (shares, of_label) = mass.split_at_mut(k);
-            let add = |out: &mut [f64]| out.iter_mut().zip(z).for_each(|(o, z)| *o += weight * z);
-            add(shares);
-            for &l in labels.clusters_of(i) {
-                let l = l as usize;
-                add(&mut of_label[l * k..(l + 1) * k]);
-            }
-        }
-        mass
-    };
+/// Makes them the most likely components of given responsibilities, mixed with a share `blur` of
+/// the ensemble's own label frequencies.
+fn maximize(
+    labels: &ClusterIncidence,
+    k: usize,
+    z: &[f64],
+    blur: f64,
+    components: &mut Components,
+) {
     let n = labels.n_rows();
-    let chunk = if c * k > LARGE { CHUNK.max(n.div_ceil(PARTS)) } else { CHUNK };
-    let mut mass = ordered_chunks(n, chunk, part, vec![0.0; k + c * k], |mut total, part| {
-        total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
-        total
-    });
-    let mut probabilities = mass.split_off(k);
-    let shares = mass;
+    if components.labels.len() > LARGE {
+        add_by_labels(labels, k, z, CHUNK.max(n.div_ceil(PARTS)), components);
+    } else {
+        add_by_nodes(labels, k, z, CHUNK, components);
+    }
+    let Components { shares, labels: probabilities } = components;
     let all: f64 = shares.iter().sum();
     for u in 0..labels.n_members() {
         let of_member = labels.clusters_of_member(u);
         let block = &mut probabilities[of_member.start * k..of_member.end * k];
         let mut labelled = vec![0.0; k];
         for row in block.chunks_exact(k) {
-            labelled.iter_mut().zip(row).for_each(|(t, v)| *t += v);
+            add(&mut labelled, row);
         }
         let all: f64 = labelled.iter().sum();
         for row in block.chunks_exact_mut(k) {
@@ -390,10 +383,80 @@ fn maximize(labels: &ClusterIncidence, k: usize, z: &[f64], blur: f64) -> Compon
         }
     }
     let even = blur / k as f64;
-    Components {
-        shares: shares.iter().map(|s| ((1.0 - blur) * s / all + even).ln()).collect(),
-        labels: probabilities,
-    }
+    shares.iter_mut().for_each(|s| *s = ((1.0 - blur) * *s / all + even).ln());
+}
+
+/// The responsibilities added up over all nodes and over those of each label, a chunk of nodes
+/// after the other: every chunk has sums of all labels, so that they had better be few.
+fn add_by_nodes(
+    labels: &ClusterIncidence,
+    k: usize,
+    z: &[f64],
+    chunk: usize,
+    sums: &mut Components,
+) {
+    let c = labels.n_clusters();
+    let part = |range: std::ops::Range<usize>| {
+        let mut mass = vec![0.0; k + c * k];
+        for i in range {
+            let (shares, of_label) = mass.split_at_mut(k);
+            add_node(labels, z, i, shares);
+            for &l in labels.clusters_of(i) {
+                let l = l as usize;
+                add_node(labels, z, i, &mut of_label[l * k..(l + 1) * k]);
+            }
+        }
+        mass
+    };
+    let mass = ordered_chunks(labels.n_rows(), chunk, part, vec![0.0; k + c * k], added);
+    sums.shares.copy_from_slice(&mass[..k]);
+    sums.labels.copy_from_slice(&mass[k..]);
+}
+
+/// The same, to the bit, a label after the other: no table but that of the sums.
+fn add_by_labels(
+    labels: &ClusterIncidence,
+    k: usize,
+    z: &[f64],
+    chunk: usize,
+    sums: &mut Components,
+) {
+    let part = |range: std::ops::Range<usize>| {
+        let mut mass = vec![0.0; k];
+        range.for_each(|i| add_node(labels, z, i, &mut mass));
+        mass
+    };
+    sums.shares = ordered_chunks(labels.n_rows(), chunk, part, vec![0.0; k], added);
+    let of_label = sums.labels.par_chunks_mut(k).enumerate().with_min_len(LABELS);
+    of_label.for_each_init(
+        || vec![0.0; k],
+        |part, (l, total)| {
+            total.fill(0.0);
+            let together = |a: &u32, b: &u32| *a as usize / chunk == *b as usize / chunk;
+            for nodes in labels.rows_of(l).chunk_by(together) {
+                part.fill(0.0);
+                nodes.iter().for_each(|&i| add_node(labels, z, i as usize, part));
+                add(total, part);
+            }
+        },
+    );
+}
+
+/// Adds the responsibilities of a node, for each of its objects.
+#[inline(always)]
+fn add_node(labels: &ClusterIncidence, z: &[f64], i: usize, sums: &mut [f64]) {
+    let weight = labels.sizes()[i];
+    let own = &z[i * sums.len()..(i + 1) * sums.len()];
+    sums.iter_mut().zip(own).for_each(|(sum, z)| *sum += weight * z);
+}
+
+fn add(sums: &mut [f64], part: &[f64]) {
+    sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+}
+
+fn added(mut sums: Vec<f64>, part: Vec<f64>) -> Vec<f64> {
+    add(&mut sums, &part);
+    sums
 }
 
 #[cfg(test)]
@@ -484,6 +547,44 @@ mod tests {
             let all = run.likelihoods.windows(2).all(|w| w[1] >= w[0] - 1e-12 * w[0].abs());
             assert!(all, "{:?}", run.likelihoods);
         }
+    }
+
+    #[test]
+    fn sums_by_labels_are_those_by_nodes_to_the_bit() {
+        for (seed, missing) in [(1, 0.0), (2, 0.3)] {
+            let world = planted(Seed(seed), &[140, 90, 50], 5, 0.4, missing).unwrap();
+            let nodes = Microclusters::of(&world.ensemble).unwrap();
+            let labels = ClusterIncidence::of(&nodes).unwrap();
+            let (n, c, k) = (labels.n_rows(), labels.n_clusters(), 3);
+            let mut stream = Seed(seed).stream();
+            let z: Vec<f64> = (0..n * k).map(|_| stream.uniform()).collect();
+            // What is there before is written over.
+            let sums = || Components { shares: vec![7.0; k], labels: vec![7.0; c * k] };
+            for chunk in [1, 7, n - 1, n, n + 1] {
+                let (mut nodes, mut own) = (sums(), sums());
+                add_by_nodes(&labels, k, &z, chunk, &mut nodes);
+                add_by_labels(&labels, k, &z, chunk, &mut own);
+                assert_eq!((nodes.shares, nodes.labels), (own.shares, own.labels), "{chunk}");
+            }
+        }
+    }
+
+    #[test]
+    fn nodes_and_labels_are_asked_for_together() {
+        let world = planted(Seed(4), &[40, 30, 20], 6, 0.4, 0.1).unwrap();
+        let nodes = Microclusters::of(&world.ensemble).unwrap();
+        let labels = ClusterIncidence::of(&nodes).unwrap();
+        let k = 7;
+        let needed = 16 * (labels.n_rows() + labels.n_clusters()) * k;
+        let fit = |bytes: usize| {
+            let budget = MemoryBudget::bytes(bytes as u64);
+            let mixture = MixtureModel::new(k).random_starts(true).memory_budget(budget);
+            mixture.fit(&world.ensemble, &()).map(|fit| fit.output)
+        };
+        let error = fit(needed - 1).unwrap_err();
+        assert_eq!(error.kind(), consilience_core::ErrorKind::TooLarge);
+        assert!(error.message().contains(&format!("{needed} bytes needed")), "{error}");
+        assert_eq!(fit(needed).unwrap(), fit(1 << 30).unwrap());
     }
 
     #[test]

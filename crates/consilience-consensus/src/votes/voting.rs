@@ -1,16 +1,20 @@
 use consilience_core::scores::{Normalizer, weighted_nmi};
 use consilience_core::{
-    Accepts, Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
-    Report, Result, Seed, Status, ensure, room,
+    Accepts, Clusters, Ensemble, LabelInt, MemoryBudget, Microclusters, NodeConsensus, Observer,
+    Partition, Report, Result, Seed, Status, ensure, room, with_labels,
 };
 use consilience_num::assignment::max_assignment;
 use ndarray::{Array2, ArrayView1};
+use rayon::prelude::*;
 
 use super::ballots::{Ballots, indicator};
 use super::{Qmi, number};
 
 /// Default of the rounds of alignment and counting at most.
 pub(crate) const ROUNDS: usize = 100;
+/// Tables of pairs of clusters up to this many entries are kept from one comparison of members to
+/// the next.
+const TABLE: usize = 1 << 16;
 
 /// Label voting: the members' labels are matched to a reference, then each object goes where most
 /// members put it; the outcome is the next reference, until it stays.
@@ -46,7 +50,8 @@ pub(crate) const ROUNDS: usize = 100;
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, O(n~ M^2) for the medoid, then O(n~ M k + M k^3) per round.
+/// O(n M) for the microclusters, O(n~ d c) for the medoid, where d members differ and c of them
+/// have k clusters, in parallel, then O(n~ M k + M k^3) per round.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for anything but
@@ -104,6 +109,7 @@ impl Voting {
     ) -> Result<Vec<usize>> {
         let k = number(self.clusters, "voting")?;
         self.budget.check_table("votes", ballots.n_nodes(), k, 16)?;
+        ballots.check_alignment(k, self.budget)?;
         let mut reference = first_reference(&self.start, k, ballots, observer)?;
         report.status = Status::MaxIterations;
         let mut best = f64::NEG_INFINITY;
@@ -188,24 +194,112 @@ pub(crate) fn first_reference(
     ballots: &Ballots,
     observer: &dyn Observer,
 ) -> Result<Vec<usize>> {
-    let whole = |m: &&Partition| m.n_clusters() == k && m.is_complete();
-    let candidates: Vec<&Partition> = ballots.members().iter().filter(whole).collect();
+    let members = ballots.members();
+    // Sorted members of equal labels lie side by side, and agree with any other alike.
+    let repeats: Vec<bool> =
+        (0..members.len()).map(|u| u > 0 && members[u] == members[u - 1]).collect();
+    let whole = |&u: &usize| members[u].n_clusters() == k && members[u].is_complete();
+    let candidates: Vec<usize> =
+        (0..members.len()).filter(|&u| !repeats[u]).filter(whole).collect();
     if candidates.is_empty() {
         return qmi.of_nodes(ballots, &mut Report::default(), observer);
     }
-    let mut best: Option<(&Partition, f64)> = None;
-    for member in candidates {
-        observer.check()?;
-        let shared = |(u, m)| {
-            let nmi = weighted_nmi(member, m, ballots.weights(), Normalizer::Sqrt);
-            nmi.map(|nmi| nmi * ballots.count(u))
-        };
-        let sum: f64 = ballots.members().iter().enumerate().filter_map(shared).sum();
-        if best.is_none_or(|(_, b)| sum > b) {
-            best = Some((member, sum));
+    // Each sum in the order of the members: the same at any number of threads.
+    let sums: Vec<f64> = candidates
+        .par_iter()
+        .map_init(Comparison::default, |comparison, &u| {
+            observer.check()?;
+            Ok(comparison.with_all(&members[u], ballots, &repeats))
+        })
+        .collect::<Result<_>>()?;
+    let best = (1..sums.len()).fold(0, |best, c| if sums[c] > sums[best] { c } else { best });
+    Ok(members[candidates[best]].iter().flatten().collect())
+}
+
+/// Compares a member that labels every node with others, as [`weighted_nmi`] by the root does, to
+/// the last bit. That looks for memory for each pair, which takes longer than the pair itself where
+/// members are many and nodes few.
+#[derive(Default)]
+struct Comparison {
+    /// The clusters of the nodes.
+    own: Vec<usize>,
+    /// Objects of each pair of clusters, those of the member in rows.
+    table: Vec<f64>,
+    rows: Vec<f64>,
+    columns: Vec<f64>,
+}
+
+impl Comparison {
+    /// How much a member agrees with all, each as often as it counts; one that `repeats` the labels
+    /// of the one before as much as that does.
+    fn with_all(&mut self, member: &Partition, ballots: &Ballots, repeats: &[bool]) -> f64 {
+        self.own.clear();
+        self.own.extend(member.iter().flatten());
+        let (mut sum, mut nmi) = (0.0, None);
+        for (u, other) in ballots.members().iter().enumerate() {
+            if !repeats[u] {
+                nmi = self.nmi(member, other, ballots.weights());
+            }
+            sum += nmi.map_or(0.0, |nmi: f64| nmi * ballots.count(u));
+        }
+        sum
+    }
+
+    /// `None` where the other labels nothing.
+    fn nmi(&mut self, member: &Partition, other: &Partition, weights: &[f64]) -> Option<f64> {
+        let (k, clusters) = (member.n_clusters(), other.n_clusters());
+        if clusters == 0 || k.saturating_mul(clusters) > TABLE {
+            return weighted_nmi(member, other, weights, Normalizer::Sqrt);
+        }
+        let Comparison { own, table, rows, columns } = self;
+        zeros(table, k * clusters);
+        zeros(rows, k);
+        zeros(columns, clusters);
+        with_labels!(other.labels(), |labels| {
+            for ((&i, &j), &w) in own.iter().zip(labels).zip(weights) {
+                if !j.is_missing() {
+                    table[i * clusters + j.index()] += w;
+                }
+            }
+        });
+        for (row, shared) in rows.iter_mut().zip(table.chunks_exact(clusters)) {
+            for (column, &w) in columns.iter_mut().zip(shared) {
+                *row += w;
+                *column += w;
+            }
+        }
+        nmi_of_table(table, rows, columns)
+    }
+}
+
+fn zeros(sums: &mut Vec<f64>, length: usize) {
+    sums.clear();
+    sums.resize(length, 0.0);
+}
+
+/// The normalized mutual information of a table of pairs of clusters with its sums over rows and
+/// columns.
+fn nmi_of_table(table: &[f64], rows: &[f64], columns: &[f64]) -> Option<f64> {
+    let n: f64 = rows.iter().sum();
+    if !(n > 0.0) {
+        return None;
+    }
+    let occupied = |sums: &[f64]| sums.iter().filter(|&&s| s > 0.0).count();
+    if occupied(rows) == 1 && occupied(columns) == 1 {
+        return Some(1.0);
+    }
+    let entropy = |sums: &[f64]| -> f64 {
+        sums.iter().filter(|&&s| s > 0.0).map(|&s| s / n * (n / s).ln()).sum()
+    };
+    let (first, second) = (entropy(rows), entropy(columns));
+    let mut mutual = 0.0;
+    for (&row, shared) in rows.iter().zip(table.chunks_exact(columns.len())) {
+        for (&column, &w) in columns.iter().zip(shared).filter(|(_, w)| **w > 0.0) {
+            mutual += w / n * (n * w / (row * column)).ln();
         }
     }
-    Ok(best.map(|(member, _)| member.iter().flatten().collect()).unwrap_or_default())
+    let mutual = f64::clamp(mutual, 0.0, first.min(second));
+    Some(if mutual > 0.0 { (mutual / (first * second).sqrt()).min(1.0) } else { 0.0 })
 }
 
 /// Votes of the aligned members: nodes in rows, clusters of the reference in columns.
@@ -264,6 +358,60 @@ mod tests {
         assert_eq!(fit.output.to_signed(), vec![0, 0, 0, 1, 1, 1]);
         assert_eq!(fit.report.objective, Some(17.0 / 18.0));
         assert_eq!(fit.report.status, Status::Solved);
+    }
+
+    /// Members of few kinds, so that many are equal; some without all labels, some with more
+    /// clusters than a kept table has room for; each counts as often as it will.
+    fn kinds(seed: u64, n: usize, most: usize) -> Ballots {
+        let mut s = Seed(seed).stream();
+        let mut kind = || {
+            let (k, missing) = (1 + s.below(most), if s.below(3) == 0 { 0.3 } else { 0.0 });
+            let mut label = || if s.uniform() < missing { -1 } else { s.below(k) as i64 };
+            let mut labels: Vec<i64> = (0..n).map(|_| label()).collect();
+            labels[0] = 0;
+            Partition::from_labels(&labels).unwrap()
+        };
+        let kinds: Vec<Partition> = (0..9).map(|_| kind()).collect();
+        let members: Vec<Partition> = (0..25).map(|_| kinds[s.below(9)].clone()).collect();
+        let often: Vec<f64> = (0..25).map(|_| 1.0 + s.below(3) as f64 / 3.0).collect();
+        let e = Ensemble::new(members).unwrap().with_weights(often).unwrap();
+        Ballots::of(&e).unwrap()
+    }
+
+    #[test]
+    fn the_medoid_is_that_of_every_pair_by_itself() {
+        let few = (0..40).map(|seed| kinds(seed, 12, 5));
+        let mut medoids = 0;
+        for ballots in few.chain([kinds(0, 500, 480)]) {
+            let members = ballots.members();
+            let with_all = |member: &Partition| -> f64 {
+                let shared = |(u, other): (usize, &Partition)| {
+                    let nmi = weighted_nmi(member, other, ballots.weights(), Normalizer::Sqrt);
+                    nmi.map_or(0.0, |nmi| nmi * ballots.count(u))
+                };
+                members.iter().enumerate().map(shared).sum()
+            };
+            let ks: std::collections::BTreeSet<usize> =
+                members.iter().filter(|m| m.is_complete()).map(Partition::n_clusters).collect();
+            for k in ks {
+                let whole = |m: &&Partition| m.n_clusters() == k && m.is_complete();
+                let mut best: Option<(&Partition, f64)> = None;
+                for member in members.iter().filter(whole) {
+                    let sum = with_all(member);
+                    if best.is_none_or(|(_, b)| sum > b) {
+                        best = Some((member, sum));
+                    }
+                }
+                let (medoid, sum) = best.unwrap();
+                let never = vec![false; members.len()];
+                let mut comparison = Comparison::default();
+                assert_eq!(comparison.with_all(medoid, &ballots, &never), sum);
+                let found = first_reference(&Qmi::new(k), k, &ballots, &()).unwrap();
+                assert_eq!(found, medoid.iter().flatten().collect::<Vec<_>>());
+                medoids += 1;
+            }
+        }
+        assert!(medoids > 80, "{medoids}");
     }
 
     #[test]

@@ -1,8 +1,10 @@
 use super::Contingency;
+use super::largest_weight::{Link, largest_weight};
 use crate::assignment::cheapest;
-use crate::{Error, ErrorKind, Partition, Result};
+use crate::{Error, ErrorKind, Partition, Result, room};
 
-/// Largest assignment table that is solved: half a gibibyte, and at most some minutes.
+/// Pairs of clusters that are matched with each other at most: at most some minutes and, where all
+/// of them are in a table, half a gibibyte.
 const LARGEST_TABLE: u64 = 1 << 26;
 
 /// Accuracy: the fraction of objects that agree under the best one-to-one matching of clusters.
@@ -23,16 +25,19 @@ const LARGEST_TABLE: u64 = 1 << 26;
 ///
 /// # Complexity
 /// O(n + k_a + k_b) plus, for each group of r and c clusters linked through shared objects,
-/// O(min(r, c)^2 max(r, c)) time and O(r c) memory.
+/// O(min(r, c) e log max(r, c)) time at most, with e pairs of clusters that share objects, mostly
+/// some times e. Memory is linear in objects and clusters.
 ///
 /// # Errors
-/// As [`Contingency::new`]; [`ErrorKind::TooLarge`] where one such group needs a table of more than
-/// 2^26 entries. [`Scores`](super::Scores) then has all other scores, and NaN in place of this one.
+/// As [`Contingency::new`]; [`ErrorKind::TooLarge`] where the table of one such group would have
+/// more than 2^26 entries. [`Scores`](super::Scores) then has all other scores, and NaN in place of
+/// this one.
 ///
 /// # References
 /// Meilă & Heckerman (2001), An experimental comparison of model-based clustering methods, Machine
-/// Learning 42:9-29; Lourenço et al. (2015), Machine Learning 98:331-357, section 7 (H).
-/// Assignment: Crouse (2016), IEEE TAES 52:1679-1696.
+/// Learning 42:9-29; Lourenço et al. (2015), Machine Learning 98:331-357, section 7 (H). Matching:
+/// Tarjan (1983), Data structures and network algorithms, chapter 8.4, on the pairs that share
+/// objects alone.
 #[doc(alias = "H")]
 #[doc(alias = "hungarian")]
 pub fn accuracy(result: &Partition, truth: &Partition) -> Result<f64> {
@@ -139,19 +144,16 @@ fn match_group(cells: &[Cell], largest: u64) -> Result<u64> {
         return Ok(cells.iter().map(|c| c.2).max().unwrap_or(0));
     }
     check_within("accuracy", rows.len(), columns.len(), largest)?;
-    // Negated, since the solver minimises; the shorter side in rows, so that it need not transpose.
+    // The shorter side looks for partners: it has fewer to find.
     let tall = rows.len() > columns.len();
+    let place = |sorted: &[usize], x: usize| sorted.partition_point(|&other| other < x) as u32;
+    let link = |&(i, j, count): &Cell| -> Link {
+        let (row, column) = (place(&rows, i), place(&columns, j));
+        if tall { (column, row, count) } else { (row, column, count) }
+    };
+    let links = room::collected(cells.iter().map(link))?;
     let (short, long) = if tall { (&columns, &rows) } else { (&rows, &columns) };
-    let mut cost = vec![0.0; short.len() * long.len()];
-    for &(i, j, count) in cells {
-        let (s, l) = if tall { (j, i) } else { (i, j) };
-        if let (Ok(s), Ok(l)) = (short.binary_search(&s), long.binary_search(&l)) {
-            cost[s * long.len() + l] = -(count as f64);
-        }
-    }
-    // Counts below 2^53 add up exactly.
-    let assigned = assign(short.len(), long.len(), &cost)?;
-    Ok(-assigned.iter().enumerate().map(|(s, &l)| cost[s * long.len() + l]).sum::<f64>() as u64)
+    largest_weight(short.len(), long.len(), &links)
 }
 
 /// Refuses an assignment problem of a score whose table would be too large, before it is allocated.

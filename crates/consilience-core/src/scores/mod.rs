@@ -30,6 +30,7 @@
 mod adjusted;
 mod contingency;
 mod information;
+mod largest_weight;
 mod matching;
 mod pair;
 mod soft;
@@ -47,7 +48,7 @@ pub use matching::{accuracy, purity};
 pub use pair::{
     adjusted_rand, fowlkes_mallows, jaccard, pair_f, pair_precision, pair_recall, rand,
 };
-pub use soft::jensen_shannon;
+pub use soft::{jensen_shannon, jensen_shannon_within};
 pub use weighted::weighted_nmi;
 
 use crate::{Partition, Result};

@@ -1,9 +1,7 @@
-use ndarray::Array2;
-
 use super::matching::assign;
 #[cfg(any(doc, test))]
 use crate::ErrorKind;
-use crate::{Error, Memberships, Result, ensure};
+use crate::{Error, Memberships, MemoryBudget, Result, ensure, room};
 
 /// Jensen-Shannon divergence in bits between two soft clusterings, under the best matching of
 /// clusters.
@@ -41,6 +39,32 @@ use crate::{Error, Memberships, Result, ensure};
 /// Learning 98:331-357, section 7 (J); Lin (1991), IEEE Trans. Information Theory 37:145-151.
 #[doc(alias = "J")]
 pub fn jensen_shannon(a: &Memberships, b: &Memberships) -> Result<f64> {
+    jensen_shannon_within(a, b, MemoryBudget::default())
+}
+
+/// As [`jensen_shannon`], for a given memory budget: it matches clusters in a table of all their
+/// pairs, 8 bytes each.
+///
+/// ```
+/// use consilience::{ErrorKind, Memberships, MemoryBudget, scores};
+/// use consilience::ndarray::array;
+/// let y = Memberships::new(array![[0.9, 0.1], [0.2, 0.8]])?;
+/// let within = |bytes| scores::jensen_shannon_within(&y, &y, MemoryBudget::bytes(bytes));
+/// assert_eq!(within(32)?, 0.0);
+/// assert_eq!(within(31).unwrap_err().kind(), ErrorKind::TooLarge);
+/// # Ok::<(), consilience::Error>(())
+/// ```
+///
+/// # Complexity
+/// As [`jensen_shannon`].
+///
+/// # Errors
+/// As [`jensen_shannon`]; [`ErrorKind::TooLarge`] beyond the budget.
+pub fn jensen_shannon_within(
+    a: &Memberships,
+    b: &Memberships,
+    budget: MemoryBudget,
+) -> Result<f64> {
     if a.n_objects() != b.n_objects() {
         return Err(Error::shape(format!(
             "memberships of {} and of {} objects cannot be compared",
@@ -50,13 +74,14 @@ pub fn jensen_shannon(a: &Memberships, b: &Memberships) -> Result<f64> {
     }
     let k = a.n_clusters().max(b.n_clusters());
     super::matching::check_table("jensen_shannon", k, k)?;
+    budget.check_square("jensen_shannon: pairs of clusters", k, 8)?;
     let known: Vec<usize> =
         (0..a.n_objects()).filter(|&i| a.evidence()[i] > 0.0 && b.evidence()[i] > 0.0).collect();
     ensure!(
         !known.is_empty(),
         empty("none of {} objects has evidence in both memberships", a.n_objects())
     );
-    let mut cost = Array2::<f64>::zeros((k, k));
+    let mut cost = room::table::<f64>(k, k)?;
     let (y, z) = (a.values(), b.values());
     for &i in &known {
         for c in 0..k {
@@ -90,7 +115,7 @@ fn share(u: f64, v: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::{Partition, Seed, scores};
-    use ndarray::array;
+    use ndarray::{Array2, array};
 
     fn random_memberships(n: usize, k: usize, seed: u64) -> Memberships {
         let mut s = Seed(seed).stream();

@@ -1,5 +1,5 @@
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::Table;
 use crate::{
@@ -59,14 +59,15 @@ pub(crate) struct EnsembleFields {
     weights: Option<Vec<f64>>,
 }
 
-impl From<Ensemble> for EnsembleFields {
-    fn from(ensemble: Ensemble) -> Self {
-        EnsembleFields {
-            members: ensemble.members().to_vec(),
-            counts: ensemble.counts().map(<[u64]>::to_vec),
-            soft: ensemble.soft_tables(),
-            weights: ensemble.weights().map(<[f64]>::to_vec),
-        }
+impl Serialize for Ensemble {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let fields = EnsembleFields {
+            members: self.members().to_vec(),
+            counts: self.counts().map(<[u64]>::to_vec),
+            soft: self.soft_tables().map_err(<S::Error as serde::ser::Error>::custom)?,
+            weights: self.weights().map(<[f64]>::to_vec),
+        };
+        fields.serialize(serializer)
     }
 }
 

@@ -5,6 +5,9 @@ use crate::{
     Partition, Report, Result, room,
 };
 
+/// Why there are fewer clusters than asked for where there are no more nodes.
+const FEWER_NODES: &str = "the ensemble distinguishes no more objects";
+
 /// An ensemble to one clustering: hard ([`Partition`]) or soft ([`Memberships`]).
 ///
 /// A method that works on microclusters implements [`NodeConsensus`] instead and gets this trait
@@ -157,8 +160,10 @@ impl<T: NodeConsensus> ConsensusFunction for T {
         };
         let output = T::Output::expand(&nodes, found, asked)?;
         if let Some(k) = asked {
-            let found = if self.is_upper_bound() { nodes.n_nodes() } else { output.n_found()? };
-            report.expect_clusters(k, found, "the ensemble distinguishes no more objects");
+            let nodes = nodes.n_nodes();
+            let found = if self.is_upper_bound() { nodes } else { output.n_found()? };
+            let fewer = if found < nodes { T::Output::FEWER } else { FEWER_NODES };
+            report.expect_clusters(k, found, fewer);
         }
         Ok(Fit::new(output, report))
     }
@@ -171,6 +176,9 @@ impl<T: NodeConsensus> ConsensusFunction for T {
 pub trait NodeOutput: Sized {
     /// What [`NodeConsensus::solve`] finds.
     type Nodes;
+
+    /// Why there are fewer clusters than asked for, although there are nodes enough.
+    const FEWER: &'static str = "the method left the others empty";
 
     /// The clustering of the objects; `None` where there is no node, since no object is labelled.
     ///
@@ -224,6 +232,8 @@ impl From<Array2<f64>> for NodeMemberships {
 
 impl NodeOutput for Memberships {
     type Nodes = NodeMemberships;
+
+    const FEWER: &'static str = "no object is most likely in the others";
 
     fn expand(
         nodes: &Microclusters,

@@ -1,7 +1,7 @@
 use ndarray::{Array2, ArrayView2};
 use sprs::{CsMat, CsMatView};
 
-use crate::{Dense, Error, ErrorKind, Result, SparseRows, ensure};
+use crate::{Dense, Error, ErrorKind, Result, SparseRows, checks, ensure};
 
 /// Features of n objects in rows, d columns, in either precision: a table, or the rows of a sparse
 /// matrix that are never made dense.
@@ -116,7 +116,11 @@ impl<'a> Features<'a> {
         let n = self.n_objects();
         ensure!(
             (1..=n).contains(&clusters),
-            invalid("{clusters} clusters of {n} objects; expected 1..={n}")
+            invalid(
+                "{} of {}; expected 1..={n}",
+                checks::number_of(clusters as u64, "cluster"),
+                checks::number_of(n as u64, "object")
+            )
         );
         if n >= u32::MAX as usize {
             return Err(Error::new(

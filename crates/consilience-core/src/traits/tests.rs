@@ -195,6 +195,7 @@ fn objects_get_what_their_nodes_got() {
     // Five clusters of three nodes: two are missing, and said to be.
     let more = Dealt::new(5).fit(&ensemble(), &()).unwrap().report;
     assert_eq!((more.clusters_missing, more.status), (Some(2), Status::Solved));
+    assert!(more.notes[0].ends_with("the ensemble distinguishes no more objects"), "{more:?}");
     // A method that may find fewer by itself is held to what the nodes allow.
     let most = Dealt { bound: true, ..Dealt::new(3) }.fit(&ensemble(), &()).unwrap();
     assert_eq!(most.report.clusters_missing, None);
@@ -204,6 +205,63 @@ fn objects_get_what_their_nodes_got() {
         assert_eq!(method.asked.load(Ordering::Relaxed), 0);
     }
     assert_eq!(Dealt::new(2).consensus(&ensemble()).unwrap(), found.output);
+}
+
+/// Puts all nodes into the first of so many clusters, or mostly there.
+struct Together(usize);
+
+impl NodeConsensus for Together {
+    type Output = Partition;
+
+    fn name(&self) -> &str {
+        "together"
+    }
+
+    fn clusters(&self) -> Clusters {
+        self.0.into()
+    }
+
+    fn solve(&self, nodes: &Microclusters, _: &mut Report, _: &dyn Observer) -> Result<Vec<usize>> {
+        Ok(vec![0; nodes.n_nodes()])
+    }
+}
+
+struct MostlyTogether(usize);
+
+impl NodeConsensus for MostlyTogether {
+    type Output = Memberships;
+
+    fn name(&self) -> &str {
+        "mostly together"
+    }
+
+    fn clusters(&self) -> Clusters {
+        self.0.into()
+    }
+
+    fn solve(
+        &self,
+        nodes: &Microclusters,
+        _: &mut Report,
+        _: &dyn Observer,
+    ) -> Result<NodeMemberships> {
+        let rest = 0.5 / self.0 as f64;
+        let share = |(_, c): (usize, usize)| if c == 0 { 0.5 + rest } else { rest };
+        Ok(Array2::from_shape_fn((nodes.n_nodes(), self.0), share).into())
+    }
+}
+
+#[test]
+fn clusters_that_a_method_leaves_empty_are_not_laid_to_the_ensemble() {
+    // More clusters than there are nodes and fewer: neither is why there is only one.
+    for k in [2, 3, 5] {
+        let hard = Together(k).fit(&ensemble(), &()).unwrap().report;
+        let soft = MostlyTogether(k).fit(&ensemble(), &()).unwrap().report;
+        assert_eq!((hard.clusters_missing, soft.clusters_missing), (Some(k - 1), Some(k - 1)));
+        let told = |why: &str| [format!("1 cluster instead of the {k} asked for: {why}")];
+        assert_eq!(hard.notes, told("the method left the others empty"));
+        assert_eq!(soft.notes, told("no object is most likely in the others"));
+    }
 }
 
 #[test]

@@ -4,10 +4,11 @@ use consilience_core::{Error, Observer, Report, Result, Seed, Status};
 use ndarray::{Array2, ArrayView1, ArrayView2};
 use rayon::prelude::*;
 
-use super::BlockModel;
 use super::sweep::{Occurrences, Weights, sweep};
+use super::{BlockModel, growth};
 use crate::answer_counts::AnswerCounts;
 use crate::answers::Answers;
+use crate::dawid_skene::Turned;
 use crate::expected_counts::ExpectedCounts;
 use crate::latent_class::LatentClasses;
 use crate::memberships::soft;
@@ -22,8 +23,16 @@ const TRIAL: usize = 20;
 /// alone, and these a shorter trial.
 const LARGE: usize = 20_000_000;
 const SHORT_TRIAL: usize = 5;
+/// With more pair answers no start is added: what it needs goes through all of them many times.
+const MANY: usize = 5_000_000;
 /// Weight of random memberships in a perturbed start.
 const PERTURBATION: f64 = 0.3;
+/// Share of answers from workers who contradict the others from which on the computed starts, which
+/// take all answers at their word, are not enough.
+const CONTRARY: f64 = 0.25;
+/// Nats by which the added start has to be better: what is found another way as well, to within the
+/// tolerance, stays as it is.
+const BETTER: f64 = 0.01;
 
 /// A fitted start, over the answered objects.
 #[derive(Clone, Debug)]
@@ -115,6 +124,28 @@ fn starts(
         .collect())
 }
 
+/// A start beside the others, for the crowds whose spectral clusterings do not show the clusters:
+/// where objects were compared with neighbours only, or much was answered the wrong way round. All
+/// others are left as they are, and so are fits from the computed starts alone.
+fn added_start(
+    model: &BlockModel,
+    answers: &Answers,
+    counts: &AnswerCounts,
+    observer: &dyn Observer,
+) -> Result<Option<Array2<f64>>> {
+    let k = model.clusters.min(answers.answered().len()).max(1);
+    let large = is_large(answers, k) || answers.n_pair_answers() > MANY;
+    if k < 2 || model.restarts <= COMPUTED_STARTS || large {
+        return Ok(None);
+    }
+    let turned = Turned::of(answers, observer)?;
+    if turned.share < CONTRARY && !spectral::is_local(answers, counts, model.seed, observer)? {
+        return Ok(None);
+    }
+    let odds = turned.log_odds(k, observer)?;
+    Ok(Some(soft(&growth::labels(&odds, k, model.seed, observer)?, k)))
+}
+
 fn is_large(answers: &Answers, k: usize) -> bool {
     let rows: usize = answers.tasks().map(|task| task.n_items()).sum();
     rows.saturating_mul(k.saturating_mul(k)) > LARGE
@@ -131,7 +162,9 @@ pub(crate) fn best(
         let [_, own] = with_own_rates(model, answers, counts, observer)?;
         return Ok(own);
     }
-    best_of(model, answers, &starts(model, answers, counts, observer)?, observer)
+    let starts = starts(model, answers, counts, observer)?;
+    let added = added_start(model, answers, counts, observer)?;
+    best_of(model, answers, &starts, added, observer)
 }
 
 /// The best fits without and with rates between clusters of each worker. Those have many optima,
@@ -143,10 +176,11 @@ pub(crate) fn with_own_rates(
     observer: &dyn Observer,
 ) -> Result<[Fitted; 2]> {
     let mut starts = starts(model, answers, counts, observer)?;
-    let plain = best_of(&model.rates_between_by_worker(false), answers, &starts, observer)?;
+    let added = added_start(model, answers, counts, observer)?;
+    let plain = best_of(&model.rates_between_by_worker(false), answers, &starts, added, observer)?;
     let latent = latent_class::best(model, answers, &starts, observer)?;
     starts.extend([latent.q, plain.q.clone()]);
-    let own = best_of(&model.rates_between_by_worker(true), answers, &starts, observer)?;
+    let own = best_of(&model.rates_between_by_worker(true), answers, &starts, None, observer)?;
     Ok([plain, own])
 }
 
@@ -161,22 +195,30 @@ pub(crate) fn latent_classes(
 }
 
 /// The best of the given starts: all run for a while, those of highest bound go on until they
-/// converge.
+/// converge. The added start takes nobody's place: it goes on beside them where it is ahead of the
+/// last of them.
 fn best_of(
     model: &BlockModel,
     answers: &Answers,
     starts: &[Array2<f64>],
+    added: Option<Array2<f64>>,
     observer: &dyn Observer,
 ) -> Result<Fitted> {
     let occurrences = Occurrences::of(answers)?;
     let trial = if is_large(answers, model.clusters) { SHORT_TRIAL } else { TRIAL };
     let run = |q, most| fit_from(model, answers, &occurrences, q, most, observer);
-    let mut tried: Vec<Fitted> =
-        starts.par_iter().map(|start| run(start.clone(), trial)).collect::<Result<_>>()?;
+    let mut tried: Vec<Fitted> = starts
+        .par_iter()
+        .chain(added.as_slice())
+        .map(|start| run(start.clone(), trial))
+        .collect::<Result<_>>()?;
+    let added = tried.split_off(starts.len());
     // Stable, so that of equals the first goes on and no choice depends on the order of arrival.
     tried.sort_by(|a, b| b.bound.total_cmp(&a.bound));
     tried.truncate(starts.len().div_ceil(3));
-    let finished: Vec<Fitted> = tried
+    let (usual, last) = (tried.len(), tried.last().map_or(f64::NEG_INFINITY, |last| last.bound));
+    tried.extend(added.into_iter().filter(|added| added.bound > last));
+    let mut finished: Vec<Fitted> = tried
         .into_par_iter()
         .map(|trial| {
             let left = model.max_iterations.saturating_sub(trial.iterations);
@@ -187,8 +229,12 @@ fn best_of(
             Ok(Fitted { iterations: trial.iterations + rest.iterations, ..rest })
         })
         .collect::<Result<_>>()?;
+    let added = finished.split_off(usual);
     let best = finished.into_iter().reduce(|best, f| if f.bound > best.bound { f } else { best });
     let best = best.ok_or_else(|| Error::invalid("0 starts; expected at least 1"))?;
+    let best = added
+        .into_iter()
+        .fold(best, |best, f| if f.bound > best.bound + BETTER { f } else { best });
     Ok(Fitted { left_out: model.restarts.saturating_sub(starts.len()), ..best })
 }
 

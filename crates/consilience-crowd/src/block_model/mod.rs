@@ -1,6 +1,7 @@
 //! The worker-aware block model.
 
 mod fitting;
+mod growth;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -55,6 +56,12 @@ const LEAST_PSEUDO: f64 = 1e-6;
 /// posteriors, and random perturbations of them; where there are more clusters than half of the
 /// objects, clusterings into that half as well. All run for 20 iterations; the best third goes on
 /// until it converges.
+///
+/// Spectral clusterings fail where objects were compared with their neighbours only, in a list say,
+/// and where workers who answer the wrong way round gave much of the answers. There one start is
+/// added: answers of workers who contradict the others are turned round, Dawid and Skene's model
+/// then says how far each answer speaks for together, and clusters grow object by object, the
+/// surest first. Who is the wrong way round is decided by most workers, not by most answers.
 ///
 /// ```
 /// use consilience::crowd::{Answers, BlockModel, PairAnswer};
@@ -152,7 +159,8 @@ impl BlockModel {
     consilience_core::setters! {
         /// Starts, of which the one of highest evidence bound is kept. Default 12; 1 to 10000.
         /// Where there are more than 20 million rows times k^2, the computed starts alone are
-        /// taken.
+        /// taken. From 5 on, one is added for crowds that compared neighbours only, or of whom many
+        /// answer the wrong way round.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// How many answers of the crowd are added to every worker's own before rates are computed.
@@ -258,7 +266,8 @@ impl BlockModel {
             // Of every object, answered or not: probabilities while they are found and in the
             // result.
             ("memberships", [answers.n_objects(), k, 24]),
-            ("memberships", [answers.answered().len(), k, 8 * self.restarts]),
+            // Of the starts, and of the one that may be added.
+            ("memberships", [answers.answered().len(), k, 8 * (self.restarts + 1)]),
         ]
     }
 

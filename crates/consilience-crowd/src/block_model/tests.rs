@@ -1,12 +1,12 @@
 use consilience_core::Status;
-use consilience_core::scores::{Normalizer, normalized_mutual_information};
+use consilience_core::scores::{Normalizer, adjusted_rand, normalized_mutual_information};
 
 use super::fitting::ln_share;
 use super::sweep::{Occurrences, Weights, sweep};
 use super::*;
-use crate::GroupAnswer;
 use crate::expected_counts::ExpectedCounts;
 use crate::rates::{Rates, per_task};
+use crate::{GroupAnswer, PairAnswer, spectral};
 
 /// A crowd that sorts random tasks of `size` objects; the last `blind` workers do not look.
 pub(crate) fn crowd(
@@ -299,4 +299,98 @@ fn bad_options_are_refused() {
     assert_eq!(kind(BlockModel::new(2).memory_budget(MemoryBudget::bytes(10))), TooLarge);
     let once = BlockModel::new(2).max_iterations(1).fit(&answers, &()).unwrap();
     assert_eq!((once.report.status, once.report.iterations), (Status::MaxIterations, 1));
+}
+
+/// Answers on pairs of objects with given labels; each worker is right with a probability, which
+/// may be below 1/2.
+fn judged(
+    labels: &[usize],
+    right: &[f64],
+    pairs: impl Fn(usize) -> Vec<(usize, usize)>,
+    seed: Seed,
+) -> Answers {
+    let asked = (0..right.len()).flat_map(|w| pairs(w).into_iter().map(move |pair| (w, pair)));
+    let rows: Vec<PairAnswer> = asked
+        .enumerate()
+        .map(|(at, (worker, (i, j)))| {
+            let same = (labels[i] == labels[j]) == (drawn(seed, "answer", at) < right[worker]);
+            PairAnswer { worker, i, j, same }
+        })
+        .collect();
+    Answers::from_pairs(labels.len(), &rows).unwrap()
+}
+
+/// Uniform in `[0, 1)`.
+fn drawn(seed: Seed, what: &str, at: usize) -> f64 {
+    (seed.derive(what, at as u64).0 >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Every object with four of its neighbours; the next worker's are further on by one.
+fn neighbours(n: usize, worker: usize) -> Vec<(usize, usize)> {
+    (1..5).flat_map(|step| (0..n).map(move |i| (i, (i + step + worker) % n))).collect()
+}
+
+/// Any two objects.
+fn anywhere(n: usize, worker: usize, count: usize, seed: Seed) -> Vec<(usize, usize)> {
+    let pair = |at: usize| {
+        let drawn = seed.derive("pair", (worker * 100_000 + at) as u64).0 as usize;
+        (drawn % n, (drawn % n + 1 + drawn / n % (n - 1)) % n)
+    };
+    (0..count).map(pair).collect()
+}
+
+/// What a model of four clusters finds, and how well it agrees with the labels.
+fn found(labels: &[usize], answers: &Answers) -> (BlockModelResult, f64) {
+    let truth = Partition::from_fn(labels.len(), |i| Some(labels[i] as u64)).unwrap();
+    let blocks = BlockModel::new(4).fit(answers, &()).unwrap().output;
+    let score = adjusted_rand(&truth, &blocks.partition).unwrap();
+    (blocks, score)
+}
+
+/// From spectral starts and what these are perturbed to, five of the six end between 0.33 and 0.47.
+#[test]
+fn who_compares_neighbours_finds_all_though_one_answers_the_wrong_way_round() {
+    for seed in (0..6).map(Seed) {
+        let labels: Vec<usize> =
+            (0..100).map(|i| (seed.derive("label", i).0 % 4) as usize).collect();
+        let answers = judged(&labels, &[0.9, 0.9, 0.9, 0.9, 0.1], |w| neighbours(100, w), seed);
+        let (_, score) = found(&labels, &answers);
+        assert!(score > 0.9, "{seed:?}: {score}");
+    }
+}
+
+/// Two thirds of the answers are from one worker. Three are more than one; where all answers are
+/// taken at their word, these three end at 0.
+#[test]
+fn most_workers_are_right_and_not_most_answers() {
+    for seed in [1, 2, 5].map(Seed) {
+        let labels: Vec<usize> = (0..80).map(|i| i % 4).collect();
+        let count = |w: usize| if w == 3 { 1500 } else { 250 };
+        let pairs = |w: usize| anywhere(80, w, count(w), seed);
+        let answers = judged(&labels, &[0.85, 0.85, 0.85, 0.1], pairs, seed);
+        let (blocks, score) = found(&labels, &answers);
+        assert!(score > 0.9, "{seed:?}: {score}");
+        let informed: Vec<f64> = blocks.workers.iter().map(|w| w.informedness()).collect();
+        assert!(informed[3] < -0.5 && informed[..3].iter().all(|&x| x > 0.3), "{informed:?}");
+    }
+}
+
+#[test]
+fn neighbours_are_told_from_pairs_here_and_there() {
+    let labels: Vec<usize> = (0..100).map(|i| i % 4).collect();
+    let is_local = |pairs: &dyn Fn(usize) -> Vec<(usize, usize)>| {
+        let answers = judged(&labels, &[0.9; 3], pairs, Seed(0));
+        let counts = AnswerCounts::of(&answers, MemoryBudget::default()).unwrap();
+        spectral::is_local(&answers, &counts, Seed(0), &()).unwrap()
+    };
+    assert!(is_local(&|w: usize| neighbours(100, w)));
+    for count in [100, 300, 1000] {
+        assert!(!is_local(&|w: usize| anywhere(100, w, count, Seed(7))));
+        // Two objects that only know each other are no chain.
+        let with_two = |w: usize| {
+            let rest = anywhere(98, w, count, Seed(7)).into_iter();
+            rest.chain([(98, 99)]).collect::<Vec<_>>()
+        };
+        assert!(!is_local(&with_two));
+    }
 }

@@ -20,6 +20,13 @@ const TRIAL: usize = 12;
 /// Crowds of more pair answers get fewer starts and a shorter trial.
 const LARGE: usize = 1_000_000;
 const SHORT_TRIAL: usize = 4;
+/// With more pair answers than this, long tasks are read in part: a few workers who sort thousands
+/// of objects each give more than a round can go through, and these depend on each other.
+const TOO_MANY: usize = 3_000_000;
+/// Items of a part at most, and how often a task is cut into parts: with one cut, the parts of a
+/// single task have nothing in common.
+const PART: usize = 30;
+const CUTS: usize = 3;
 /// Numbers of clusters of the starts where none is given.
 const LADDER: [usize; 11] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20];
 const SHORT_LADDER: [usize; 4] = [2, 5, 10, 20];
@@ -40,6 +47,8 @@ pub(crate) struct FittedPositions {
     pub(crate) bound: f64,
     pub(crate) iterations: usize,
     pub(crate) converged: bool,
+    /// Pair answers that were read, and all of them, where tasks were too long to read all.
+    pub(crate) read: Option<[usize; 2]>,
 }
 
 impl FittedPositions {
@@ -48,6 +57,13 @@ impl FittedPositions {
         report.objective = Some(self.bound);
         if !self.converged {
             report.status = Status::MaxIterations;
+        }
+        if let Some([read, all]) = self.read {
+            report.notes.push(format!(
+                "tasks of more than {} items were read in random parts: {read} of {all} pair \
+                 answers",
+                PART * CUTS
+            ));
         }
     }
 
@@ -95,9 +111,14 @@ pub(crate) fn fit(
             bound: 0.0,
             iterations: 0,
             converged: true,
+            read: None,
         });
     }
-    let large = answers.n_pair_answers() > LARGE;
+    let all = answers.n_pair_answers();
+    let parts = if all > TOO_MANY { answers.cut(PART, CUTS, model.seed) } else { None };
+    let answers = parts.as_ref().unwrap_or(answers);
+    let read = answers.n_pair_answers();
+    let large = read > LARGE;
     let starts = match clusters {
         Some(_) => given(model, truncation, large, answers, counts, observer)?,
         None => ladder(model, truncation, large, answers, counts, observer)?,
@@ -114,7 +135,8 @@ pub(crate) fn fit(
     let seed = model.seed.derive("crowd cluster count", 0);
     let count = ClusterCount::of(q.view(), seed);
     let positions = table(n, model.dimensions, &state.objects.mean);
-    Ok(FittedPositions { q, positions, count, bound, iterations, converged })
+    let read = (read < all).then_some([read, all]);
+    Ok(FittedPositions { q, positions, count, bound, iterations, converged, read })
 }
 
 /// Row by row.

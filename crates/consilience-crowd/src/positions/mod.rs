@@ -75,8 +75,10 @@ use crate::memberships;
 ///
 /// # Complexity
 /// A round is O(a D^2 + rows D^4 + n T D^2) for a pair answers and T components, rows being the
-/// (worker, task, item) triples; a worker takes 8 (D^4 / 2 + ...) bytes, 2 KB at D = 4, an object
-/// 8 (D^2 + T), for every start in flight. Starts run on all threads.
+/// (worker, task, item) triples. With more than three million pair answers, tasks of more than 90
+/// items are cut at random into parts of at most 30, three times: a is at most 45 times the rows.
+/// A worker takes 8 (D^4 / 2 + ...) bytes, 2 KB at D = 4, an object 8 (D^2 + T), for every start in
+/// flight. Starts run on all threads.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
@@ -117,7 +119,8 @@ pub struct PositionModelResult {
     pub positions: Array2<f64>,
     /// How many clusters hold objects.
     pub cluster_count: ClusterCount,
-    /// The bound on the log-probability (nats) of all answers.
+    /// The bound on the log-probability (nats) of all answers that were read: those of long tasks
+    /// are read in part where there are more than three million.
     pub evidence_bound: f64,
 }
 
@@ -147,7 +150,7 @@ impl PositionModel {
         pub fn components(mut self, components: usize) { self.components = components }
 
         /// Starts where the number of clusters is given. Default 6; 1 to 10000. With more than a
-        /// million pair answers the four computed ones alone are taken.
+        /// million pair answers to read the four computed ones alone are taken.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// Stops where no membership changes by more. Default 1e-3; above 0.

@@ -1,4 +1,4 @@
-use consilience_core::Seed;
+use consilience_core::{Clusters, Seed};
 use ndarray::{Array1, Array2};
 
 use super::layout::Layout;
@@ -8,7 +8,7 @@ use super::small::Shape;
 use super::state::{Fixed, State};
 use crate::answers::Answers;
 use crate::block_model::crowd;
-use crate::{GroupAnswer, PairAnswer};
+use crate::{GroupAnswer, PairAnswer, PositionModel};
 
 /// Every answer, in the numbers of the answered objects.
 fn said(answers: &Answers) -> Vec<Said> {
@@ -194,4 +194,29 @@ fn updates_are_where_the_slope_is_zero() {
     flat(&at, "concentration", &|n, h| n.concentration[1] *= 1.0 + h);
     at.renew_crowd();
     flat(&at, "spread", &|n, h| n.spread[0][1] *= 1.0 + h);
+}
+
+/// Three workers who sort 1,500 objects each: all of their 3.4 million pair answers would be read
+/// in every round.
+#[test]
+fn long_tasks_of_large_crowds_are_read_in_part() {
+    let rows: Vec<GroupAnswer> = crowd(3, 1500, 3, (1, 1500), 0.05, 0, 7);
+    let answers = Answers::from_groupings(1500, &rows).unwrap();
+    let model = PositionModel::new(3);
+    let fit = model.fit(&answers, &()).unwrap();
+    let notes = fit.report.notes.join("; ");
+    assert!(notes.contains("random parts") && notes.contains("of 3372750 pair"), "{notes}");
+    let labels = fit.output.partition.to_signed();
+    let of_class = |c: usize| (0..1500_usize).filter(move |i| i % 3 == c);
+    for c in 0..3 {
+        let mut times = [0; 3];
+        of_class(c).for_each(|i| times[labels[i] as usize] += 1);
+        assert!(times.iter().max() >= Some(&350), "{c}: {times:?}");
+    }
+    // Crowds of fewer answers are read whole.
+    let rows = crowd(3, 300, 3, (1, 300), 0.05, 0, 7);
+    let few = Answers::from_groupings(300, &rows).unwrap();
+    let model = PositionModel::new(Clusters::Auto).max_iterations(2);
+    let report = model.fit(&few, &()).unwrap().report;
+    assert!(!report.notes.iter().any(|note| note.contains("random parts")), "{:?}", report.notes);
 }

@@ -1,13 +1,15 @@
 use consilience_core::scores::adjusted_rand;
 use consilience_core::{
-    BaseClusterer, Constraints, Ensemble, ErrorKind, Link, Observer, Partition, Seed,
+    BaseClusterer, Constraints, Ensemble, ErrorKind, Features, Fit, Link, Observer, Pair,
+    Partition, Result, Seed,
 };
 use consilience_metric::Itml;
 use ndarray::Array2;
 
 use super::Means;
 use crate::member_growth::{SAMPLE, principal_components};
-use crate::{MemberGrowth, MetricRule, ReadOutMethod};
+use crate::objects::Objects;
+use crate::{MemberGrowth, MetricRule, ReadOutMethod, Updater};
 
 /// Three classes that only small features distinguish, beside four wide random ones.
 fn world(n: usize, seed: u64) -> (Array2<f64>, Partition, Constraints) {
@@ -76,6 +78,98 @@ fn some_objects_are_enough() {
     assert_eq!(pool.install(|| grow(growth().sample(600))), some);
 }
 
+/// Rows with counts and these rows repeated one behind the other: fewer objects than members are
+/// made from, and more, of which the learner sees only some where they are counted.
+#[test]
+fn rows_with_counts_grow_as_their_objects() {
+    let (x, _, links) = world(300, 8);
+    let counts: Vec<u64> = (0..300).map(|i| if i % 5 == 0 { 17 } else { 1 }).collect();
+    let row_of: Vec<usize> =
+        (0..300).flat_map(|i| std::iter::repeat_n(i, counts[i] as usize)).collect();
+    let first = |row: usize| row_of.partition_point(|&r| r < row);
+    let mut of_objects = Constraints::new(row_of.len()).unwrap();
+    for p in links.iter() {
+        of_objects.add(first(p.i), first(p.j), p.link).unwrap();
+    }
+    let repeated = x.select(ndarray::Axis(0), &row_of);
+    let growth = || MemberGrowth::new(Means).members(5).seed(Seed(3));
+    for (growth, least) in
+        [(growth(), 1.0), (growth().components(4), 1.0), (growth().sample(400), -1.0)]
+    {
+        let rows = growth.grow_counted(x.view().into(), &counts, 3, &links, &()).unwrap();
+        let objects = growth.grow(repeated.view().into(), 3, &of_objects, &()).unwrap();
+        assert_eq!(rows.report.notes, objects.report.notes);
+        let (rows, objects) = (rows.output, objects.output);
+        for (of_rows, of_objects) in rows.members.iter().zip(&objects.members) {
+            let ari = adjusted_rand(&of_rows.select(&row_of).unwrap(), of_objects).unwrap();
+            assert!(ari >= least, "{ari}");
+        }
+        for (object, &row) in row_of.iter().enumerate() {
+            let (a, b) = (rows.features.row(row), objects.features.row(object));
+            assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-4), "row {row}");
+        }
+    }
+    // As many members and clusters as there are objects may be asked for, however few the rows.
+    let (few, none) = (x.slice(ndarray::s![..2, ..]), Constraints::new(2).unwrap());
+    assert!(growth().grow_counted(few.into(), &[3, 2], 5, &none, &()).is_ok());
+    let kind = |counts: &[u64], growth: MemberGrowth| {
+        growth.grow_counted(few.into(), counts, 2, &none, &()).unwrap_err().kind()
+    };
+    assert_eq!(kind(&[3], growth()), ErrorKind::ShapeMismatch);
+    assert_eq!(kind(&[3, 0], growth()), ErrorKind::OutOfRange);
+    let many = growth().sample(usize::MAX);
+    assert_eq!(kind(&[1 << 40, 1 << 40], many), ErrorKind::TooLarge);
+}
+
+/// An updater over rows with counts grows as one over the rows repeated, and tells the limit.
+#[test]
+fn an_updater_grows_by_counts() {
+    let (x, truth, links) = world(60, 9);
+    let blind: Vec<Partition> =
+        (0..6).map(|u| Means.fit(x.view().into(), 4, Seed(u), &()).unwrap().output).collect();
+    let base = Ensemble::new(blind).unwrap();
+    let counts: Vec<u64> = truth.iter().map(|l| if l == Some(0) { 9 } else { 1 }).collect();
+    let row_of: Vec<usize> =
+        (0..60).flat_map(|i| std::iter::repeat_n(i, counts[i] as usize)).collect();
+    let first = |row: usize| row_of.partition_point(|&r| r < row);
+    let of_rows: Vec<_> = links.iter().collect();
+    let of_objects: Vec<_> =
+        of_rows.iter().map(|p| Pair::new(first(p.i), first(p.j), p.link)).collect();
+    let repeated = base.select_objects(&row_of).unwrap();
+    let mut rows = Updater::new(base.with_counts(counts).unwrap(), 3).unwrap();
+    let mut objects = Updater::new(repeated, 3).unwrap();
+    rows.update(&of_rows).unwrap();
+    objects.update(&of_objects).unwrap();
+    let wide = x.select(ndarray::Axis(0), &row_of);
+    let growth = MemberGrowth::new(Means).members(10);
+    let told = rows.grow(x.view().into(), &growth, 0.0, &()).unwrap().report;
+    assert_eq!(
+        told.notes,
+        objects.grow(wide.view().into(), &growth, 0.0, &()).unwrap().report.notes
+    );
+    for (member, of_objects) in rows.ensemble().members().iter().zip(objects.ensemble().members()) {
+        assert_eq!(&member.select(&row_of).unwrap(), of_objects);
+    }
+    let some = rows.grow(x.view().into(), &growth.sample(20), 0.0, &()).unwrap().report;
+    assert!(some.notes.iter().any(|note| note.contains("made from 20 of")), "{:?}", some.notes);
+    // A share out of range is refused before anything is made.
+    let bad = rows.grow(x.view().into(), &MemberGrowth::new(Never), f64::NAN, &()).unwrap_err();
+    assert_eq!(bad.kind(), ErrorKind::InvalidParameter);
+}
+
+/// Not to be asked.
+struct Never;
+
+impl BaseClusterer for Never {
+    fn name(&self) -> &'static str {
+        "never"
+    }
+
+    fn fit(&self, _: Features<'_>, _: usize, _: Seed, _: &dyn Observer) -> Result<Fit<Partition>> {
+        panic!("a member is made");
+    }
+}
+
 struct Stopped;
 
 impl Observer for Stopped {
@@ -87,7 +181,8 @@ impl Observer for Stopped {
 #[test]
 fn components_can_be_stopped() {
     let (x, ..) = world(50, 7);
-    let error = principal_components(x.view().into(), SAMPLE, 3, &Stopped).unwrap_err();
+    let objects = Objects::of(50, None).unwrap();
+    let error = principal_components(x.view().into(), &objects, SAMPLE, 3, &Stopped).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
 }
 

@@ -482,3 +482,35 @@ fn bounds_are_those_of_all_objects_of_rows_with_counts() {
         assert_eq!(metric(&all).base.metric, metric(&counted).base.metric);
     }
 }
+
+/// Features beside the positions are of the objects that there were, and grown metrics of the links
+/// in the order that they came.
+#[test]
+fn other_objects_and_links_than_followed_are_refused() {
+    let world = planted(Seed(16), &[12, 10], 5, 0.2, 0.0).unwrap();
+    let (e, known) = (&world.ensemble, links(&world.truth, 20, Seed(16)));
+    let own = |(i, f)| f64::from(u8::from(world.truth.label(i) == Some(f)));
+    let x = Array2::from_shape_fn((22, 2), own);
+    let mut metric = MetricRule::new(2).cross_validated(false).open(e, &()).unwrap();
+    let mut more = e.clone();
+    more.append(Array2::from_elem((3, 5), 0).view()).unwrap();
+    // Without features new objects have positions.
+    let read = metric.read_out(&more, &Constraints::new(25).unwrap(), &()).unwrap().output;
+    assert_eq!(read.partition(&more, &()).unwrap().n_objects(), 25);
+    metric.lay_beside(e, x.view().into(), &Constraints::new(22).unwrap(), &()).unwrap();
+    metric.follow(e, &listed(&known), &()).unwrap();
+    let read = metric.read_out(e, &known, &()).unwrap().output;
+    assert_eq!(read.method(), ReadOutMethod::MetricGrown);
+    let refused = ErrorKind::ShapeMismatch;
+    assert_eq!(read.partition(&more, &()).unwrap_err().kind(), refused);
+    assert_eq!(read.labels(&more, &[23]).unwrap_err().kind(), refused);
+    assert_eq!(metric.follow(&more, &[Pair::must_link(0, 23)], &()).unwrap_err().kind(), refused);
+    assert_eq!(metric.read_out(&more, &known, &()).unwrap_err().kind(), refused);
+    let mut reversed = Constraints::new(22).unwrap();
+    listed(&known).iter().rev().for_each(|p| reversed.add(p.i, p.j, p.link).unwrap());
+    let grown = |metric: &mut ConsensusMetric, links: &Constraints| {
+        metric.grow(e, &[], Array2::zeros((22, 0)), links, &()).map_err(|error| error.kind())
+    };
+    assert_eq!(grown(&mut metric, &reversed).unwrap_err(), ErrorKind::InvalidParameter);
+    assert!(grown(&mut metric, &known).is_ok());
+}

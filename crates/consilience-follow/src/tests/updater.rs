@@ -1,9 +1,9 @@
 use consilience_conformance::planted;
-use consilience_core::{Ensemble, ErrorKind, Link, Pair, Partition, Seed};
+use consilience_core::{Ensemble, ErrorKind, Link, MemoryBudget, Pair, Partition, Seed, Status};
 use ndarray::Array2;
 
 use super::Means;
-use crate::{MemberGrowth, MetricRule, ReadOutMethod, Updater};
+use crate::{MemberGrowth, MetricRule, ReadOutMethod, Updater, UpdaterSetup};
 
 fn batch(truth: &Partition, count: usize, seed: u64) -> Vec<Pair> {
     let (mut draw, n) = (Seed(seed).stream(), truth.n_objects());
@@ -174,4 +174,57 @@ fn objects_and_members_come_and_go() {
     assert!(updater.set_metric_rule(MetricRule::new(53)).is_err());
     updater.set_metric_rule(MetricRule::new(3)).unwrap();
     assert_eq!(updater.read_out(&()).unwrap().output.n_clusters(), 3);
+}
+
+/// Opened after the links came, and open while they come.
+#[test]
+fn a_metric_that_is_not_solved_is_told() {
+    let world = planted(Seed(7), &[30, 30, 30], 8, 0.5, 0.0).unwrap();
+    let rule = MetricRule::new(3).cross_validated(false).tolerance(1e-12).max_iterations(1);
+    let setup = UpdaterSetup::new(3).metric_rule(rule.clone());
+    let mut updater = setup.updater(world.ensemble.clone()).unwrap();
+    let told = |note: &String| note.contains("stopped at max_iterations, 1,");
+    for seed in 0..2 {
+        updater.update(&batch(&world.truth, 40, seed)).unwrap();
+        let report = updater.read_out(&()).unwrap().report;
+        assert_eq!(report.status, Status::MaxIterations);
+        assert!(report.notes.iter().any(told), "{:?}", report.notes);
+    }
+    updater.set_metric_rule(rule.tolerance(1e-3).max_iterations(10_000)).unwrap();
+    let report = updater.read_out(&()).unwrap().report;
+    assert_eq!((report.status, report.notes.iter().any(told)), (Status::Solved, false));
+}
+
+#[test]
+fn metrics_ask_their_budget() {
+    let world = planted(Seed(8), &[20, 20], 6, 0.3, 0.0).unwrap();
+    let mut updater = Updater::new(world.ensemble.clone(), 2).unwrap();
+    updater.set_memory_budget(MemoryBudget::bytes(100));
+    assert_eq!(updater.read_out(&()).unwrap_err().kind(), ErrorKind::TooLarge);
+    updater.set_memory_budget(MemoryBudget::default());
+    updater.read_out(&()).unwrap();
+}
+
+/// What the alignment is made from, of rows with counts as of their objects.
+#[test]
+fn objects_of_the_reference_are_told() {
+    let world = planted(Seed(9), &[30, 30, 30], 8, 0.4, 0.0).unwrap();
+    let row_of: Vec<usize> = (0..90).flat_map(|i| vec![i; 1 + i % 4]).collect();
+    let counts: Vec<u64> = (0..90).map(|i| 1 + i % 4).collect();
+    let repeated = world.ensemble.select_objects(&row_of).unwrap();
+    let counted = world.ensemble.with_counts(counts).unwrap();
+    // Members have three clusters: of four there is no medoid.
+    for (k, what) in [(3, "the medoid is chosen on 50 of"), (4, "the reference is made from 50 of")]
+    {
+        let setup = UpdaterSetup::new(k).reference_objects(50);
+        let [rows, objects] = [&counted, &repeated].map(|e| setup.updater((*e).clone()).unwrap());
+        assert!(rows.notes()[0].starts_with(what), "{:?}", rows.notes());
+        assert_eq!(rows.notes(), objects.notes());
+        // Of a row the consensus labels all objects, of these one by one those that it was made of.
+        for u in (0..8).filter(|_| k == 3) {
+            let of = |updater: &Updater| updater.by_weights().alignment_of(u).unwrap();
+            assert_eq!(of(&rows), of(&objects), "member {u}");
+        }
+        assert!(UpdaterSetup::new(k).updater(counted.clone()).unwrap().notes().is_empty());
+    }
 }

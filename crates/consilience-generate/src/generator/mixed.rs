@@ -4,7 +4,7 @@ use consilience_core::{
     Accepts, Ensemble, Features, Fit, Member, Observer, Partition, Report, Result, ensure,
 };
 
-use super::{Generator, Missing, tell_unlabelled};
+use super::Generator;
 
 impl Generator {
     /// An ensemble of a table with columns of numbers and columns of categories. A column of
@@ -66,17 +66,20 @@ impl Generator {
                 share(self.members, columns, x.n_features())
             }
         };
+        observer.check()?;
         let mut report = Report::default();
         let mut members: Vec<Member> = Vec::new();
         if let Some(x) = numbers {
-            let fit = self.fit_members(x, self.members - share, observer)?;
+            let of_numbers = (self.members - share, "members of numbers");
+            let fit = self.fit_members(x, of_numbers, observer)?;
             report = fit.report;
             let found = fit.output;
             members.extend(found.members().iter().enumerate().map(|(u, labels)| {
                 found.soft(u).map_or_else(|| labels.clone().into(), |soft| soft.clone().into())
             }));
         }
-        members.extend(self.category_members(categories, share)?.into_iter().map(Member::from));
+        let of_categories = self.category_members(categories, share, observer)?;
+        members.extend(of_categories.into_iter().map(Member::from));
         report.notes.push(format!(
             "{share} of {} members are categories, single or crossed by two",
             members.len()
@@ -86,18 +89,22 @@ impl Generator {
             ensemble = ensemble.with_counts(counts.to_vec())?;
         }
         let mut fit = Fit::new(ensemble, report);
-        if self.missing == Missing::Member {
-            tell_unlabelled(&mut fit);
-        }
+        self.tell_unlabelled(numbers, &mut fit)?;
         Ok(fit)
     }
 
     /// So many members: rounds of all single columns and all crosses, each in random order.
-    fn category_members(&self, categories: &Ensemble, share: usize) -> Result<Vec<Partition>> {
+    fn category_members(
+        &self,
+        categories: &Ensemble,
+        share: usize,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Partition>> {
         let columns = categories.members();
         let mut members = Vec::with_capacity(share);
         let mut round = 0;
         while members.len() < share {
+            observer.check()?;
             let mut stream = self.seed.derive("categories", round).stream();
             let count = columns.len();
             let mut singles: Vec<usize> = (0..count).collect();
@@ -105,6 +112,7 @@ impl Generator {
             members.extend(singles.into_iter().map(|single| columns[single].clone()));
             let wanted = share.saturating_sub(members.len()).min(count * (count - 1) / 2);
             for pair in stream.sample(count * (count - 1) / 2, wanted) {
+                observer.check()?;
                 let (a, b) = unranked(pair);
                 members.push(crossed(&columns[a], &columns[b])?);
             }
@@ -171,6 +179,40 @@ mod tests {
                 assert_eq!(refused.kind(), ErrorKind::InvalidParameter);
             }
         }
+    }
+
+    /// Asks to stop at once.
+    struct Stops;
+
+    impl Observer for Stops {
+        fn cancelled(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn categories_alone_can_be_stopped() {
+        let colours = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1]).unwrap()]).unwrap();
+        let generator = Generator::new(GaussianMixture::new()).members(2);
+        let error = generator.fit_mixed(None, &colours, &Stops).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Cancelled);
+    }
+
+    #[test]
+    fn notes_count_the_members_that_they_are_about() {
+        // Three different rows, of which eight clusters are wanted.
+        let x = Array2::from_shape_fn((30, 1), |(i, _)| (i % 3) as f64);
+        let colours = Partition::from_fn(30, |i| (i > 0).then_some((i % 2) as u64)).unwrap();
+        let colours = Ensemble::new(vec![colours]).unwrap();
+        let generator = Generator::new(crate::KMeans::new()).members(20).clusters(8..=8);
+        let report = generator.fit_mixed(Some(x.view().into()), &colours, &()).unwrap().report;
+        let told = &report.notes[0];
+        assert!(told.starts_with("10 of 10 members of numbers have 5 clusters fewer"), "{told}");
+        assert_eq!(report.clusters_missing, Some(5));
+        // The first object has no colour, and nothing else is known.
+        let report = generator.fit_mixed(None, &colours, &()).unwrap().report;
+        let told = report.notes.iter().find(|n| n.contains("1 of 30 objects")).unwrap();
+        assert!(told.contains("no category of theirs is known"), "{told}");
     }
 
     #[test]

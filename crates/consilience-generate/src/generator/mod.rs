@@ -8,6 +8,7 @@ mod scale;
 mod seen;
 #[cfg(feature = "serde")]
 mod stored;
+mod unlabelled;
 mod view;
 
 use std::fmt;
@@ -121,12 +122,12 @@ impl Generator {
             self.clusters = Some(clusters)
         }
 
-        /// Fraction f of the d features that each member sees: `ceil(f d)` at random. Default 1;
-        /// above 0, at most 1.
+        /// Fraction f of the d features that each member sees: `ceil(f d)` at random, the product
+        /// as a computer has it: of 100 features 0.07 are 8. Default 1; above 0, at most 1.
         pub fn feature_fraction(mut self, fraction: f64) { self.feature_fraction = fraction }
 
-        /// Fraction f of the n objects that each member sees: `ceil(f n)` at random. Default 1;
-        /// above 0, at most 1.
+        /// Fraction f of the n objects that each member sees: `ceil(f n)` at random, as of
+        /// features. Default 1; above 0, at most 1.
         pub fn object_fraction(mut self, fraction: f64) { self.object_fraction = fraction }
 
         /// Dimensions of a Gaussian random projection of what each member sees. Default: none; at
@@ -162,6 +163,10 @@ impl Generator {
 
     /// The ensemble with a report; the observer is told of finished members, stage `members`.
     ///
+    /// The report's [`clusters_missing`](consilience_core::Report::clusters_missing) is how many
+    /// clusters the member lacks that lacks most. Notes of members are passed on, once for all
+    /// members that have them, and one says how many objects no member labels, and why.
+    ///
     /// # Errors
     /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) and
     /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for bad features,
@@ -177,17 +182,16 @@ impl Generator {
         features: impl Into<Features<'a>>,
         observer: &dyn Observer,
     ) -> Result<Fit<Ensemble>> {
-        let mut fit = self.fit_members(features.into(), self.members, observer)?;
-        if self.missing == Missing::Member {
-            tell_unlabelled(&mut fit);
-        }
+        let features = features.into();
+        let mut fit = self.fit_members(features, (self.members, "members"), observer)?;
+        self.tell_unlabelled(Some(features), &mut fit)?;
         Ok(fit)
     }
 
     fn fit_members(
         &self,
         features: Features<'_>,
-        members: usize,
+        members: (usize, &str),
         observer: &dyn Observer,
     ) -> Result<Fit<Ensemble>> {
         self.check(features)?;
@@ -309,18 +313,5 @@ impl Generator {
             )));
         }
         Ok(low..=high.min(objects))
-    }
-}
-
-/// Says how many objects no member labels.
-fn tell_unlabelled(fit: &mut Fit<Ensemble>) {
-    let n = fit.output.n_objects();
-    let members = fit.output.members();
-    let nowhere = (0..n).filter(|&i| members.iter().all(|m| m.label(i).is_none())).count();
-    if nowhere > 0 {
-        fit.report.notes.push(format!(
-            "{nowhere} of {n} objects are labelled by no member: each member sees a feature that \
-             they lack; smaller feature fractions or more members reach more of them"
-        ));
     }
 }

@@ -1,4 +1,4 @@
-//! All members, in parallel.
+//! All members, in parallel, and what they have to tell.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,41 +7,110 @@ use consilience_core::{Ensemble, Features, Fit, Member, Observer, Report, Result
 
 use super::Generator;
 use super::member::member;
+use super::view::share;
 
 type Outcome = Option<Result<Fit<Member>>>;
 
+/// Kinds of notes of the members that are passed on.
+const MOST_NOTES: usize = 10;
+
+/// So many members of the features; `name` is what notes call them.
 pub(super) fn run(
     generator: &Generator,
     features: Features<'_>,
-    total: usize,
+    (total, name): (usize, &str),
     observer: &dyn Observer,
 ) -> Result<Fit<Ensemble>> {
     observer.check()?;
     let mut report = Report::default();
     let outcomes = report.stage("members", || all(generator, features, total, observer));
     let mut members = Vec::with_capacity(total);
-    let (mut fewer, mut capped) = (0, 0);
+    let mut told = Told::default();
     for outcome in outcomes.into_iter().flatten() {
         let fit = outcome?;
-        capped += usize::from(fit.report.status == Status::MaxIterations);
-        fewer += usize::from(fit.report.clusters_missing.is_some());
+        told.take(fit.report);
         members.push(fit.output);
     }
     if members.len() < total {
         // Only a cancelled run leaves members out.
         return Err(consilience_core::Error::cancelled());
     }
-    if capped > 0 {
-        report.status = Status::MaxIterations;
-        report.notes.push(format!("{capped} of {total} members stopped at the cap on iterations"));
+    let seen = share(features.n_objects(), generator.object_fraction);
+    if let Some(end) = generator.clusters.as_ref().map(|asked| *asked.end()).filter(|&e| e > seen) {
+        report.notes.push(format!(
+            "numbers of clusters are drawn up to {seen} in place of {end}: a member sees {seen} \
+             objects"
+        ));
     }
-    if fewer > 0 {
-        report.clusters_missing = Some(fewer);
-        report
-            .notes
-            .push(format!("{fewer} of {total} members have fewer clusters than drawn for them"));
-    }
+    told.tell(&format!("of {total} {name}"), &mut report);
     Ok(Fit::new(Ensemble::mixed(members)?, report))
+}
+
+/// What the members' reports say.
+#[derive(Default)]
+struct Told {
+    /// Members that stopped at the cap on iterations.
+    capped: usize,
+    /// How many clusters a member lacks, of each that does.
+    missing: Vec<usize>,
+    notes: Vec<Note>,
+}
+
+/// A note of one member or several.
+struct Note {
+    /// It without numbers, in which members differ.
+    kind: String,
+    text: String,
+    members: usize,
+    /// Whether it is the same of all.
+    same: bool,
+}
+
+impl Told {
+    fn take(&mut self, report: Report) {
+        self.capped += usize::from(report.status == Status::MaxIterations);
+        self.missing.extend(report.clusters_missing);
+        for text in report.notes {
+            // Those are counted.
+            if report.clusters_missing.is_some() && text.contains(" instead of the ") {
+                continue;
+            }
+            let kind: String = text.chars().filter(|c| !c.is_ascii_digit()).collect();
+            match self.notes.iter_mut().find(|note| note.kind == kind) {
+                Some(note) => {
+                    note.members += 1;
+                    note.same &= note.text == text;
+                }
+                None => {
+                    if self.notes.len() < MOST_NOTES {
+                        self.notes.push(Note { kind, text, members: 1, same: true });
+                    }
+                }
+            }
+        }
+    }
+
+    fn tell(self, of: &str, report: &mut Report) {
+        let capped = self.capped;
+        if capped > 0 {
+            report.status = Status::MaxIterations;
+            report.notes.push(format!("{capped} {of} stopped at the cap on iterations"));
+        }
+        let (least, most) = (self.missing.iter().min(), self.missing.iter().max());
+        if let (Some(&least), Some(&most)) = (least, most) {
+            report.clusters_missing = Some(most);
+            let few = if least < most { format!("{least} to {most}") } else { most.to_string() };
+            let clusters = if most == 1 { "cluster" } else { "clusters" };
+            let count = self.missing.len();
+            report
+                .notes
+                .push(format!("{count} {of} have {few} {clusters} fewer than drawn for them"));
+        }
+        for Note { text, members, same, .. } in self.notes {
+            let one = if same { "" } else { "for instance " };
+            report.notes.push(format!("{members} {of}: {one}{text}"));
+        }
+    }
 }
 
 fn all(

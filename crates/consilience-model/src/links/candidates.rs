@@ -6,7 +6,7 @@ use consilience_completion::{CompletionBasis, LossWeight, Mccc};
 use consilience_constrained::{MpckMeans, PckMeans, SeededKMeans, UnderMetric};
 use consilience_core::{
     Assign, Clustering, ConstrainedClusterer, Constraints, Ensemble, Error, Features, Fit, Link,
-    MemoryBudget, Observer, Pair, Partition, Report, Result, Seed, SideInformation,
+    MemoryBudget, Observer, Pair, Partition, Report, Result, Seed, SideInformation, Status,
 };
 use consilience_follow::{ConsensusMetric, MetricRule};
 use consilience_generate::{Generator, KMeans};
@@ -390,6 +390,8 @@ struct Followed<'a> {
     generator: Generator,
     ensemble: Ensemble,
     metric: ConsensusMetric,
+    /// Objects whose components were taken, where these were not all.
+    sampled: Option<usize>,
 }
 
 impl<'a> Followed<'a> {
@@ -408,8 +410,8 @@ impl<'a> Followed<'a> {
         let rule =
             MetricRule::new(problem.clusters).folds(2).cross_validated(false).seed(problem.seed);
         let mut metric = rule.open(&ensemble, observer)?;
-        metric.lay_beside(&ensemble, x.into(), &Constraints::new(n)?, observer)?;
-        Ok(Followed { x, generator, ensemble, metric })
+        let beside = metric.lay_beside(&ensemble, x.into(), &Constraints::new(n)?, observer)?;
+        Ok(Followed { x, generator, ensemble, metric, sampled: beside.sampled })
     }
 
     fn read(&self, side: &SideInformation, observer: &dyn Observer) -> Result<Fit<Partition>> {
@@ -426,8 +428,15 @@ impl<'a> Followed<'a> {
             }
         }
         let mut metric = self.metric.clone();
-        metric.follow(&self.ensemble, &links.iter().collect::<Vec<_>>(), observer)?;
-        metric.partition(&self.ensemble, &links, observer)
+        let followed =
+            metric.follow(&self.ensemble, &links.iter().collect::<Vec<_>>(), observer)?;
+        let mut found = metric.partition(&self.ensemble, &links, observer)?;
+        if followed.status != Status::Solved {
+            found.report.status = followed.status;
+            let note = "the updater's metric stopped at the cap on iterations".to_owned();
+            found.report.notes.push(note);
+        }
+        Ok(found)
     }
 }
 
@@ -436,6 +445,12 @@ impl Fitted for Followed<'_> {
         let mut found = self.read(side, observer)?;
         if side.stated().is_none() {
             side.tell_used(MOST_LINKS, "are followed, at even distances", &mut found.report);
+        }
+        if let Some(sampled) = self.sampled {
+            found.report.notes.push(format!(
+                "the updater's components are those of {sampled} of {} objects, at even distances",
+                self.x.nrows()
+            ));
         }
         let views = self.generator.views(self.x)?;
         let places = Prototypes::of_members(views, self.x.view(), &self.ensemble, observer)?;

@@ -19,10 +19,9 @@ pub(super) struct HeldOut {
     of_link: Vec<u16>,
     folds: usize,
     /// How much links count that are left out by themselves: the share of the pairs of objects of
-    /// which both have links.
+    /// which both have links. 0 of labels, which say every pair of theirs: none can be left out but
+    /// with an object.
     linked: f64,
-    /// Whether links are stated one by one, and can be left out so.
-    stated: bool,
 }
 
 const FREE: u16 = u16::MAX;
@@ -34,8 +33,6 @@ pub(super) enum Trial {
     Objects(usize),
     /// The links of a part.
     Links(usize),
-    /// Nothing: of labels every pair is known.
-    Nothing,
 }
 
 impl HeldOut {
@@ -57,12 +54,12 @@ impl HeldOut {
             .collect();
         let share = side.labelled_objects().len() as f64 / objects.max(1) as f64;
         let linked = match share * share {
+            _ if side.stated().is_none() => 0.0,
             small if small < SMALL => 0.0,
             large if large > 1.0 - SMALL => 1.0,
             between => between,
         };
-        let (part, stated) = (parts(side, folds, seed), side.stated().is_some());
-        HeldOut { links, part, of_link, folds, linked, stated }
+        HeldOut { links, part: parts(side, folds, seed), of_link, folds, linked }
     }
 
     /// Must-links, then cannot-links.
@@ -76,10 +73,8 @@ impl HeldOut {
         if self.linked < 1.0 {
             trials.extend((0..self.folds).map(Trial::Objects));
         }
-        match (self.linked > 0.0, self.stated) {
-            (true, true) => trials.extend((0..self.folds).map(Trial::Links)),
-            (true, false) => trials.push(Trial::Nothing),
-            (false, _) => {}
+        if self.linked > 0.0 {
+            trials.extend((0..self.folds).map(Trial::Links));
         }
         trials
     }
@@ -88,7 +83,6 @@ impl HeldOut {
     pub(super) fn side_of(&self, side: &SideInformation, trial: Trial) -> Result<SideInformation> {
         match trial {
             Trial::Objects(part) => side.without(|i| self.is_in(i, part)),
-            Trial::Nothing => Ok(side.clone()),
             Trial::Links(part) => {
                 let ends = |pair: &Pair| (pair.i.min(pair.j), pair.i.max(pair.j));
                 let own = self.links.iter().zip(&self.of_link);
@@ -117,7 +111,6 @@ impl HeldOut {
             let (own, out) = match trial {
                 Trial::Objects(part) => (0, self.is_in(pair.i, part) || self.is_in(pair.j, part)),
                 Trial::Links(part) => (1, usize::from(self.of_link[link]) == part),
-                Trial::Nothing => (1, true),
             };
             if out {
                 sums[own].0 += keeps(labels, pair);

@@ -7,8 +7,8 @@ mod judgement;
 mod tests;
 
 use consilience_core::{
-    Clustering, ConstrainedClusterer, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed, SideInformation, at_least_one, ensure,
+    Clustering, ConstrainedClusterer, Dense, Features, Fit, MemoryBudget, Observer, Partition,
+    Report, Result, Seed, SideInformation, at_least_one, ensure,
 };
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
@@ -49,12 +49,13 @@ const COST_LIMIT: f64 = 1e12;
 /// ```text
 /// score = (share of held-out must-links kept + share of held-out cannot-links kept) / 2
 /// kept  = (1 - w) kept without all links of one of its objects + w kept without the link itself
-/// w     = (share of the objects that have a link)^2
+/// w     = (share of the objects that have a link)^2 of pairs; 0 of labels
 /// ```
 ///
 /// The two parts are for pairs with an object of which nothing is known and for pairs without:
 /// where nearly all objects have links, a method that holds what it is told is right, however
-/// little it learns for others.
+/// little it learns for others. Labels say every pair of their objects, so that none can be left
+/// out by itself: they are judged by objects that are left out alone, also where all have a label.
 ///
 /// ```
 /// use consilience::model::LinkedClustering;
@@ -88,7 +89,7 @@ const COST_LIMIT: f64 = 1e12;
 /// ([`sample`](LinkedClustering::sample)). One that would take more than 1e12 multiplications
 /// ([`cost_limit`](LinkedClustering::cost_limit)) is left out, and the judgement says so. They are
 /// judged by 5,000 links of a kind at most, and of labels the updater follows 2,000 of a kind;
-/// where there are more, a note says so.
+/// where there are more, or objects are left aside, a note says so.
 ///
 /// # Errors
 /// As [`ConstrainedClusterer::fit`]; fewer than 2 folds or more than 1,000, no sample.
@@ -186,19 +187,17 @@ impl LinkedClustering {
         let features = features.into().dense()?;
         self.check(features.into(), side)?;
         observer.check()?;
-        self.budget.check_table("features", features.n_objects(), features.n_features(), 32)?;
-        let x = features.to_f64()?;
+        let x = self.table(features)?;
         let mut report = Report::default();
-        let (judgement, prepared) =
-            report.stage("judgement", || match self.rows(x.nrows(), side) {
-                None => self.judge(&x, side, x.nrows(), observer),
-                Some(rows) => {
-                    let some = x.select(Axis(0), &rows);
-                    let (judgement, _) =
-                        self.judge(&some, &side.select(&rows)?, x.nrows(), observer)?;
-                    Ok((judgement.of_rows(&rows), None))
-                }
-            })?;
+        let rows = self.rows(x.nrows(), side);
+        let (judgement, prepared) = report.stage("judgement", || match &rows {
+            None => self.judge(&x, side, x.nrows(), observer),
+            Some(rows) => {
+                let some = x.select(Axis(0), rows);
+                let (judgement, _) = self.judge(&some, &side.select(rows)?, x.nrows(), observer)?;
+                Ok((judgement.of_rows(rows), None))
+            }
+        })?;
         let problem = self.problem(&x);
         let found = report.stage("clustering", || match prepared {
             Some(prepared) => prepared.fit(side, observer),
@@ -207,6 +206,13 @@ impl LinkedClustering {
             }
         })?;
         report.notes.push(judgement.sentence());
+        if let (Some(rows), Some(_)) = (&rows, judgement.taken().score) {
+            report.notes.push(format!(
+                "candidates were judged on {} of {} objects; sample sets the limit",
+                rows.len(),
+                x.nrows()
+            ));
+        }
         side.tell_used(folds::MOST_LINKS, "judge the candidates, at even distances", &mut report);
         report.adopt(found.report);
         let clustering = found.output;
@@ -228,7 +234,14 @@ impl LinkedClustering {
         self.check(features.into(), side)?;
         let known = self.candidates.iter().find(|c| c.name() == candidate);
         let candidate = known.ok_or_else(|| candidates::unknown(candidate))?;
-        candidate.prepare(&self.problem(&features.to_f64()?), observer)?.fit(side, observer)
+        let x = self.table(features)?;
+        candidate.prepare(&self.problem(&x), observer)?.fit(side, observer)
+    }
+
+    /// A copy of the features, and room for those that candidates make.
+    fn table(&self, features: Dense<'_>) -> Result<Array2<f64>> {
+        self.budget.check_table("features", features.n_objects(), features.n_features(), 32)?;
+        features.to_f64()
     }
 
     fn problem<'a>(&self, x: &'a Array2<f64>) -> Problem<'a> {

@@ -73,10 +73,55 @@ fn what_counts_depends_on_how_many_objects_are_linked() {
     let stated = |side: &SideInformation| side.stated().unwrap().len();
     assert!((28..=30).contains(&stated(&rest)));
     assert_eq!(stated(&side), 40);
-    // Of labels nothing is left out where nearly all are known.
-    let all: Vec<i64> = (0..30).map(|i| i % 2).collect();
-    let labels = SideInformation::from_labels(&all).unwrap();
-    assert_eq!(HeldOut::new(&labels, 30, 4, Seed(1)).trials(), [Trial::Nothing]);
+}
+
+#[test]
+fn labels_are_judged_by_what_is_left_out_however_many_there_are() {
+    for known in [10usize, 60, 100, 120] {
+        let labels: Vec<i64> =
+            (0..120).map(|i| if i < known { (i % 3) as i64 } else { -1 }).collect();
+        let side = SideInformation::from_labels(&labels).unwrap();
+        let held = HeldOut::new(&side, 120, 4, Seed(1));
+        let trials = held.trials();
+        assert_eq!(trials, [0, 1, 2, 3].map(Trial::Objects), "{known}");
+        // Fits that hold what they know, and put every other object into cluster 0.
+        let found: Vec<Partition> = trials
+            .iter()
+            .map(|&trial| {
+                let rest = held.side_of(&side, trial).unwrap();
+                let label = |i: usize| Some(rest.set_of(i).map_or(0, |_| labels[i] as u64));
+                Partition::from_fn(120, label).unwrap()
+            })
+            .collect();
+        // Holding what is known is of no use for what is judged.
+        for (l, link) in held.links().iter().enumerate() {
+            let of_one_part = (0..4).any(|p| held.is_in(link.i, p) && held.is_in(link.j, p));
+            if link.link == Link::Must && labels[link.i] != 0 && !of_one_part {
+                assert_eq!(held.mean_kept(l, &trials, &found), 0.0, "{known}: {link:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sample_of_objects_is_told() {
+    let x = Array2::from_shape_fn((60, 2), |(i, j)| (i % 2 * 10) as f64 + (i * j % 7) as f64 * 0.1);
+    let side = parity(60, 12);
+    let notes = |sample: usize| {
+        let method = LinkedClustering::new(2).only(&["pck-means"]).sample(sample);
+        method.fit_judged(&x, &side, &()).unwrap().report.notes
+    };
+    let told = notes(40);
+    assert!(told.iter().any(|n| n.contains("judged on 40 of 60 objects")), "{told:?}");
+    assert!(!notes(60).iter().any(|n| n.contains("judged on")));
+}
+
+#[test]
+fn a_candidate_by_name_keeps_to_the_memory_budget_for_its_copy() {
+    let x = Array2::from_shape_fn((200, 4), |(i, j)| (i % 2 * 10 + i * j % 3) as f64);
+    let method = LinkedClustering::new(2).memory_budget(MemoryBudget::bytes(200 * 4 * 32 - 1));
+    let refused = method.fit_by("pck-means", &x, &parity(200, 10), &()).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::TooLarge);
 }
 
 #[test]
@@ -112,4 +157,15 @@ fn trials_know_all_links_but_those_of_their_part() {
         let rest = held.side_of(&side, Trial::Links(part)).unwrap();
         assert_eq!(rest.stated().unwrap().len(), stated.len() - 2_500);
     }
+}
+
+#[test]
+fn the_sample_behind_the_components_is_told() {
+    let x = Array2::from_shape_fn((10_001, 2), |(i, j)| {
+        (i % 2 * 9) as f64 + (i * (31 + 17 * j) % 101) as f64 * 0.02
+    });
+    let side = parity(10_001, 12);
+    let found = LinkedClustering::new(2).fit_by("updater", &x, &side, &()).unwrap();
+    let notes = found.report.notes;
+    assert!(notes.iter().any(|n| n.contains("10000 of 10001 objects")), "{notes:?}");
 }

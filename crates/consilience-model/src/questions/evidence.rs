@@ -60,6 +60,8 @@ struct Rates {
 pub(super) struct Evidence {
     /// By the smaller and the larger object.
     pub(super) asked: BTreeMap<(usize, usize), Asked>,
+    /// Votes of all pairs.
+    pub(super) votes: usize,
     /// The workers' own numbers, and their places.
     workers: BTreeMap<usize, usize>,
     rates: Vec<Rates>,
@@ -76,6 +78,7 @@ impl Evidence {
         let cut = -odds.offset / odds.slope;
         Evidence {
             asked: BTreeMap::new(),
+            votes: 0,
             workers: BTreeMap::new(),
             rates: Vec::new(),
             crowd: EXPECTED,
@@ -95,6 +98,7 @@ impl Evidence {
             self.counts.push(0.0);
         }
         self.counts[w] += vote.weight;
+        self.votes += 1;
         let new = Asked { likeness, ..Asked::default() };
         let votes = &mut self.asked.entry(pair).or_insert(new).votes;
         let at = votes.partition_point(|v| v.worker <= w);

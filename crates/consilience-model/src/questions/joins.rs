@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use ndarray::{Array2, Axis};
 
 use super::cells::Cells;
-use super::tree::{Merge, Odds, Tree, likeness};
+use super::tree::{Merge, Odds, Tree, likeness, squared_distance};
 
 /// Pairs of lower log-odds than this are not kept: nobody would ask about them.
 const LEAST: f64 = -7.0;
@@ -57,7 +57,7 @@ impl Joins {
         let products = means.dot(&means.t());
         for (u, &a) in tops.iter().enumerate() {
             for (v, &b) in tops.iter().enumerate().take(u) {
-                let squared = products[[u, u]] + products[[v, v]] - 2.0 * products[[u, v]];
+                let squared = squared_distance(&means, &products, u, v);
                 let likeness = likeness(squared, tree.sizes[a], tree.sizes[b], joins.mean);
                 let evidence = joins.between(a, b);
                 let odds = odds.of(likeness) + evidence;

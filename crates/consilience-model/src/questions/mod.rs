@@ -33,6 +33,8 @@ const PURITY: f64 = 0.95;
 const DIVIDED: f64 = -1.5;
 /// Answers before the metric is learned again; then as often as they double.
 const FIRST_METRIC: usize = 100;
+/// Bytes that an answer about a pair of objects takes at most.
+const PAIR_BYTES: usize = 256;
 /// How sharply objects between cells go to the nearest: 1 as in a Gaussian mixture.
 const SHARPNESS: f64 = 0.6;
 
@@ -154,8 +156,15 @@ impl Questioner {
     ///
     /// # Errors
     /// An object that does not exist, the same object twice, fewer than two objects, not one group
-    /// for each: nothing is taken then.
+    /// for each, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the pairs of
+    /// all answers, s (s - 1) / 2 of s objects, exceed the
+    /// [memory budget](QuestionerOptions::memory_budget): nothing is taken then.
     pub fn answer(&mut self, answers: &[Answer]) -> Result<()> {
+        let pairs = answers.iter().fold(self.evidence.votes, |pairs, answer| {
+            let size = answer.objects.len();
+            pairs.saturating_add(size.saturating_mul(size.saturating_sub(1)) / 2)
+        });
+        self.options.memory.check_table("answers about pairs", pairs, 1, PAIR_BYTES)?;
         for (at, answer) in answers.iter().enumerate() {
             self.check(at, answer)?;
         }

@@ -43,7 +43,7 @@ pub struct QuestionerOptions {
     pub(super) group_size: usize,
     cells: Option<usize>,
     pub(super) seed: Seed,
-    memory: MemoryBudget,
+    pub(super) memory: MemoryBudget,
 }
 
 impl QuestionerOptions {
@@ -80,7 +80,7 @@ impl QuestionerOptions {
         /// Seed of all starts. Default `Seed(0)`.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
 
-        /// How much memory may be taken. Default 8 GiB.
+        /// How much memory may be taken, also by answers. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.memory = budget }
     }
 
@@ -112,7 +112,8 @@ impl QuestionerOptions {
         let n = features.n_objects();
         let most = self.cells.unwrap_or(CELLS.0.max(CELLS.1 * clusters)).min(n);
         self.memory.check_table("features", n, features.n_features(), 24)?;
-        self.memory.check_square("cells", most, 24)?;
+        // Products, distances, evidence, odds and their order, of all pairs.
+        self.memory.check_square("cells", most, 40)?;
         self.memory.check_table("objects and cells", n, most, 8)?;
         let groups = clusters.max(GROUPS.0.min(n / GROUPS.1));
         self.memory.check_table("objects and groups", n, groups, 16)?;

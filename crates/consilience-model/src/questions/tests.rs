@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use consilience_core::scores::{Normalizer, normalized_mutual_information};
-use consilience_core::{Clusters, ErrorKind, Partition, Seed};
+use consilience_core::{Clusters, ErrorKind, MemoryBudget, Partition, Seed};
 use ndarray::{Array2, array};
 
 use super::evidence::{Evidence, Vote};
@@ -201,6 +201,52 @@ fn objects_that_are_equal_or_few_do_no_harm() {
         QuestionerOptions::new(3).start(x).unwrap().partition().unwrap().to_signed()
     };
     assert_eq!(labels(&x), labels(&(&x * 2f64.powi(600))));
+}
+
+/// Objects in few directions, of unit length: those of one direction are equal but for rounding.
+#[test]
+fn groups_that_are_equal_but_for_rounding_stay_whole() {
+    for (k, d) in [(3, 5), (2, 4)] {
+        for seed in 0..6 {
+            let mut draw = Seed(seed).derive("directions", 0).stream();
+            let directions = Array2::from_shape_simple_fn((k, d), || draw.normal());
+            let mut x = Array2::<f64>::zeros((60, d));
+            for (i, mut row) in x.rows_mut().into_iter().enumerate() {
+                row.assign(&(&directions.row(i % k) * (1.0 + draw.uniform())));
+                let norm = row.dot(&row).sqrt();
+                row /= norm;
+            }
+            let options = QuestionerOptions::new(k).budget(9).seed(Seed(seed));
+            let mut questioner = options.start(&x).unwrap();
+            let whole = |questioner: &Questioner| {
+                let labels = questioner.partition().unwrap();
+                (0..60).all(|i| labels.label(i) == labels.label(i % k))
+            };
+            assert!(whole(&questioner), "{k}, seed {seed}");
+            questioner.answer(&[Answer::pair(0, 0, 1, false)]).unwrap();
+            assert!(whole(&questioner), "{k}, seed {seed}");
+            assert!(questioner.confidence().iter().all(|c| (0.0..=1.0).contains(c)));
+            assert!(questioner.propose(9).iter().all(|q| q.gain.is_finite()));
+        }
+    }
+    // Without a lapse a likeness of any size has odds.
+    let odds = Odds { offset: 0.0, slope: 2.5, lapse: 0.0 };
+    for likeness in [-400.0, -1.0, 20.0, 400.0] {
+        assert!((odds.of(likeness) - 2.5025 * likeness).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn answers_keep_to_the_memory_budget() {
+    let (x, _) = world(300, 1);
+    let options = QuestionerOptions::new(3).memory_budget(MemoryBudget::bytes(4_000_000));
+    let mut questioner = options.start(&x).unwrap();
+    let all: Vec<usize> = (0..300).collect();
+    // 44,850 pairs of 256 bytes.
+    let error = questioner.answer(&[Answer::groups(0, &all, &all)]).unwrap_err();
+    assert_eq!((error.kind(), questioner.spent()), (ErrorKind::TooLarge, 0));
+    questioner.answer(&[Answer::groups(0, &all[..20], &all[..20])]).unwrap();
+    assert_eq!(questioner.spent(), 19);
 }
 
 #[test]

@@ -8,7 +8,9 @@ use ndarray::Array2;
 const SIZES: f64 = 0.6;
 /// Squared distances are at least this, in units of the variance within clusters.
 const NEAREST: f64 = 1e-9;
-
+/// Squared distances below this share of the squared lengths are taken from differences: of
+/// products, rounding leaves too little of them.
+const CLOSE: f64 = 1e-6;
 /// Beyond its limits a likeness still counts so much of what it would: nothing is tied.
 const BEYOND: f64 = 1e-3;
 
@@ -24,6 +26,10 @@ pub(super) struct Odds {
 impl Odds {
     pub(super) fn of(&self, likeness: f64) -> f64 {
         let line = self.offset + self.slope * likeness;
+        if self.lapse == 0.0 {
+            // What is below would be infinite where a probability rounds to 0 or 1.
+            return line + BEYOND * line;
+        }
         let p = self.probability(line);
         (p / (1.0 - p)).ln() + BEYOND * line
     }
@@ -200,9 +206,8 @@ impl Open {
     ) -> Self {
         let m = sizes.len();
         let products = centres.dot(&centres.t());
-        let squared = Array2::from_shape_fn((m, m), |(a, b)| {
-            products[[a, a]] + products[[b, b]] - products[[a, b]] - products[[b, a]]
-        });
+        let squared =
+            Array2::from_shape_fn((m, m), |(a, b)| squared_distance(centres, &products, a, b));
         let mut evidence = Array2::zeros((m, m));
         for (&(a, b), &e) in given {
             evidence[[a, b]] += e;
@@ -315,6 +320,21 @@ impl Open {
 /// mean size of a cell.
 pub(super) fn likeness(squared: f64, a: f64, b: f64, mean: f64) -> f64 {
     -squared.max(NEAREST).ln() - SIZES * (2.0 * a * b / (a + b) / mean).ln()
+}
+
+/// The squared distance of two rows, by the products of all.
+pub(super) fn squared_distance(
+    rows: &Array2<f64>,
+    products: &Array2<f64>,
+    a: usize,
+    b: usize,
+) -> f64 {
+    let lengths = products[[a, a]] + products[[b, b]];
+    let squared = lengths - products[[a, b]] - products[[b, a]];
+    if squared > CLOSE * lengths {
+        return squared;
+    }
+    rows.row(a).iter().zip(rows.row(b)).map(|(x, y)| (x - y) * (x - y)).sum()
 }
 
 /// The probability of log-odds.

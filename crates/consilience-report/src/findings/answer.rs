@@ -20,6 +20,8 @@ const MOST_CELLS: usize = 4_000;
 const UNLIKE: f64 = 0.1;
 /// From this share of undecided objects on, single objects are not to be trusted.
 const UNDECIDED: f64 = 0.1;
+/// Up to this confidence, one half but for rounding, another cluster is at least as close.
+const HALF: f64 = 0.5 + 1e-9;
 /// A cluster that no member confirms better than this has dissolved (Hennig 2007).
 const DISSOLVED: f64 = 0.5;
 
@@ -182,11 +184,11 @@ pub(super) fn answer(
     let ensemble = report.ensemble;
     let known = |i: usize| partition.label(i).is_some();
     let labelled = count(ensemble, known);
-    let undecided = count(ensemble, |i| known(i) && trust.confidence[i] < 0.5);
+    let undecided = count(ensemble, |i| known(i) && trust.confidence[i] <= HALF);
     let objects: f64 = trust.clusters.iter().map(|c| c.objects as f64).sum();
     let sum: f64 = trust.clusters.iter().map(|c| c.confidence * c.objects as f64).sum();
     let confidence = if objects > 0.0 { sum / objects } else { 0.0 };
-    let share = undecided as f64 / labelled.max(1) as f64;
+    let all = if labelled == ensemble.total_count() { "objects" } else { "labelled objects" };
     AnswerFindings {
         method: method.to_owned(),
         clusters: partition.n_clusters(),
@@ -194,18 +196,27 @@ pub(super) fn answer(
         confidence,
         undecided,
         anmi: trust.anmi,
-        verdict: verdict(trust, share, number),
+        verdict: verdict(trust, (undecided, labelled, all), number),
         sentences: trust.sentences.clone(),
     }
 }
 
-/// How far to trust the answer, in one sentence.
-fn verdict(trust: &Diagnostics, undecided: f64, number: &NumberFindings) -> String {
+/// How far to trust the answer, in one sentence: how many objects are undecided, of how many, and
+/// what these are called.
+fn verdict(
+    trust: &Diagnostics,
+    (undecided, labelled, all): (u64, u64, &str),
+    number: &NumberFindings,
+) -> String {
     let k = trust.clusters.len();
     let dissolved =
         trust.clusters.iter().filter(|c| c.stability.is_some_and(|s| s < DISSOLVED)).count();
     let (least, most) = number.range;
-    let unsure = if number.fixed || least == most {
+    let unsure = if number.fixed {
+        String::new()
+    } else if let [only] = &number.rows[..] {
+        format!(" No number of clusters but {} was tried.", only.clusters)
+    } else if least == most {
         String::new()
     } else {
         format!(" The number of clusters is less sure: criteria say {least} to {most}.")
@@ -218,31 +229,45 @@ fn verdict(trust: &Diagnostics, undecided: f64, number: &NumberFindings) -> Stri
     if k <= 1 {
         return "All objects are in one cluster: there is no division to trust.".to_owned();
     }
-    let percent = 100.0 * undecided;
     if alike < UNLIKE {
         return format!(
             "Do not trust this: the base clusterings have hardly anything in common (agreement \
              {alike:.2} of 1 among themselves)."
         );
     }
-    if undecided > UNDECIDED {
+    let closest = percent(labelled - undecided, labelled);
+    if undecided as f64 > UNDECIDED * labelled as f64 {
         format!(
-            "Trust the outline, not every object: {percent:.0} % of the objects are at least as \
-             close to another cluster as to their own.{unsure}"
+            "Trust the outline, not every object: {} % of the {all} are at least as close to \
+             another cluster as to their own.{unsure}",
+            percent(undecided, labelled)
         )
     } else if 2 * dissolved > k {
         format!(
             "Trust it in part: the base clusterings find {dissolved} of the {k} clusters only in \
-             part, although {:.0} % of the objects are closest to their own cluster.{unsure}",
-            100.0 - percent
+             part, although {closest} % of the {all} are closest to their own cluster.{unsure}"
         )
     } else {
         format!(
-            "The base clusterings support this answer: {:.0} % of the objects are closest to their \
-             own cluster, and {} of {k} clusters are found by most members.{unsure}",
-            100.0 - percent,
+            "The base clusterings support this answer: {closest} % of the {all} are closest to \
+             their own cluster, and {} of {k} clusters are found by most members.{unsure}",
             k - dissolved
         )
+    }
+}
+
+/// A share in percent, which is 0 only of none and 100 only of all.
+fn percent(part: u64, all: u64) -> String {
+    let exact = 100.0 * part as f64 / all.max(1) as f64;
+    let rounded = format!("{exact:.0}");
+    let misleads = (part > 0 && rounded == "0") || (part < all && rounded == "100");
+    if !misleads {
+        return rounded;
+    }
+    match format!("{exact:.1}").as_str() {
+        "0.0" => "less than 0.1".to_owned(),
+        "100.0" => "more than 99.9".to_owned(),
+        finer => finer.to_owned(),
     }
 }
 
@@ -324,4 +349,25 @@ pub(super) fn truth(
             .collect(),
         cells: table.cells().take(MOST_CELLS).collect(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percent;
+
+    #[test]
+    fn all_is_said_of_all_only() {
+        for (part, all, said) in [
+            (0, 5, "0"),
+            (5, 5, "100"),
+            (1, 7, "14"),
+            (8_957, 9_000, "99.5"),
+            (1, 300, "0.3"),
+            (999_999, 1_000_000, "more than 99.9"),
+            (1, 1_000_000, "less than 0.1"),
+            (0, 0, "0"),
+        ] {
+            assert_eq!(percent(part, all), said);
+        }
+    }
 }

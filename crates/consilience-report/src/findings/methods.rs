@@ -30,7 +30,8 @@ pub struct CandidateFindings {
     pub name: String,
     /// A sentence about it.
     pub about: String,
-    /// Clusters that it found; `None` where it failed.
+    /// Clusters that it found: the first on all objects, the others on the sample where there is
+    /// one; `None` where it failed.
     pub clusters: Option<usize>,
     /// Mean adjusted Rand index with the members, each as often as it counts.
     pub with_members: Option<f64>,
@@ -48,7 +49,8 @@ pub struct CandidateFindings {
 pub struct TreeFindings {
     /// Whose tree it is.
     pub method: String,
-    /// Whether it is the very tree that the answer was cut from.
+    /// Whether it is the very tree that the answer was cut from. Where it is not, though it is the
+    /// answer's own method's, it is the tree of a sample.
     pub is_answer: bool,
     /// Whether it is of a sample of the objects.
     pub sampled: bool,
@@ -71,14 +73,14 @@ pub struct TreeFindings {
 pub(super) fn compare(
     candidates: &[Candidate<'_>],
     sample: &Sample,
-    (clusters, fit): (Clusters, &Report),
+    (clusters, partition, fit): (Clusters, &Partition, &Report),
     observer: &dyn Observer,
 ) -> Result<MethodsFindings> {
     let mut results: Vec<Option<Partition>> = vec![Some(sample.result.clone())];
     let first = CandidateFindings {
         name: candidates[0].name.clone(),
         about: candidates[0].about.clone(),
-        clusters: Some(sample.result.n_clusters()),
+        clusters: Some(partition.n_clusters()),
         with_members: None,
         status: Some(fit.status.name()),
         notes: fit.notes.clone(),

@@ -121,7 +121,8 @@ impl Findings {
         step(4)?;
         let co_association = answer::co_association(&sample, report.budget, observer)?;
         step(5)?;
-        let methods = methods::compare(candidates, &sample, (clusters, &fit), observer)?;
+        let methods =
+            methods::compare(candidates, &sample, (clusters, &partition, &fit), observer)?;
         step(6)?;
         let tree = methods::tree(report, candidates, &nodes, &sample, clusters, observer)?;
         step(7)?;

@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use super::markup::{Cell, Page, percent, thousands};
 use super::{data, heading};
-use crate::Findings;
 use crate::escape::escape;
 use crate::pictures::canvas::Title;
 use crate::pictures::scatter::Point;
 use crate::pictures::{curves, dendrogram, flow, heat_map, histogram, scatter};
+use crate::{Findings, NumberFindings};
 
 /// Classes that a contingency table has as columns; more are not shown.
 const MOST_CLASSES: usize = 40;
@@ -89,18 +89,7 @@ fn co_association(page: &mut Page, f: &Findings) {
 pub(super) fn number(page: &mut Page, f: &Findings) {
     let n = &f.number;
     page.section("number", heading("number"));
-    let (least, most) = n.range;
-    page.paragraph(&if n.fixed {
-        format!(
-            "{} clusters were asked for. The criteria would recommend {}, and choose {least} to \
-             {most}.",
-            n.clusters, n.recommended
-        )
-    } else if least == most {
-        format!("{} clusters: all criteria choose that number.", n.recommended)
-    } else {
-        format!("{} clusters; the criteria choose {least} to {most}.", n.recommended)
-    });
+    page.paragraph(&chosen(n));
     page.list(&n.notes);
     if n.rows.len() > 1 {
         over_k(page, f);
@@ -122,6 +111,34 @@ pub(super) fn number(page: &mut Page, f: &Findings) {
         page.figure(&svg, &caption, "How clusters split and merge");
     }
     page.end_section();
+}
+
+/// Which number was taken, and what the criteria say of it.
+fn chosen(n: &NumberFindings) -> String {
+    let clusters = |k: usize| format!("{k} cluster{}", if k == 1 { "" } else { "s" });
+    let (least, most) = n.range;
+    let all_choose = n.criteria.iter().all(|c| c.clusters == n.recommended && c.warning.is_none());
+    if n.fixed {
+        let asked = if n.clusters == 1 { "was" } else { "were" };
+        let asked = format!("{} {asked} asked for.", clusters(n.clusters));
+        return match &n.rows[..] {
+            [] => asked,
+            [only] => format!("{asked} The criteria tried only {}.", only.clusters),
+            _ if least == most => format!("{asked} The criteria would recommend {least}."),
+            _ => format!(
+                "{asked} The criteria would recommend {}, and choose {least} to {most}.",
+                n.recommended
+            ),
+        };
+    }
+    let taken = clusters(n.recommended);
+    match &n.rows[..] {
+        [] => format!("{taken}; no number was tried."),
+        [_] => format!("{taken}; no other number was tried."),
+        _ if all_choose => format!("{taken}: all criteria choose that number."),
+        _ if least == most => format!("{taken}."),
+        _ => format!("{taken}; the criteria choose {least} to {most}."),
+    }
 }
 
 /// Every criterion over k.
@@ -186,12 +203,12 @@ fn criteria(page: &mut Page, f: &Findings) {
         .rows
         .iter()
         .map(|r| {
-            let says: Vec<&str> = f
-                .number
-                .criteria
-                .iter()
-                .filter(|c| c.clusters == r.clusters)
-                .map(|c| c.name)
+            let own = f.number.criteria.iter().filter(|c| c.clusters == r.clusters);
+            let says: Vec<String> = own
+                .map(|c| match c.warning {
+                    Some(_) => format!("({})", c.name),
+                    None => c.name.to_owned(),
+                })
                 .collect();
             vec![
                 Cell::Count(r.clusters as u64),
@@ -207,7 +224,8 @@ fn criteria(page: &mut Page, f: &Findings) {
         .collect();
     page.raw("<details><summary>The same as a table</summary>");
     page.table(
-        "Criteria over the number of clusters. The last column names those that choose it.",
+        "Criteria over the number of clusters. The last column names those that choose it, in \
+         brackets those that have a warning above.",
         &["k", "PAC", "stability", "eigengap", "lifetime", "delta area", "area", "chosen by"],
         &rows,
     );
@@ -267,6 +285,12 @@ fn tree(page: &mut Page, f: &Findings) {
     let svg = dendrogram::draw(whole, sizes, Some(t.clusters), Title::Told("Dendrogram"));
     let whose = if t.is_answer {
         format!("The tree that the answer was cut from, by {}", t.method)
+    } else if t.method == f.answer.method {
+        format!(
+            "The answer was cut from a tree of all objects, by {}; this is that of a sample, whose \
+             clusters have numbers of their own",
+            t.method
+        )
     } else {
         format!(
             "{} cuts no tree; this is that of {}, whose clusters have numbers of their own",
@@ -350,12 +374,17 @@ fn coverage(page: &mut Page, f: &Findings) {
     let clusters: Vec<String> = (0..columns).map(|k| k.to_string()).collect();
     let title = Title::Told("What the members label");
     let svg = heat_map::named(&c.labelled, &names, &clusters, title);
-    page.figure(
-        &svg,
+    let mut caption = String::from(
         "What is missing where: the share of each cluster (columns) that each member (rows) \
          labels. Pale cells are clusters that a member hardly saw.",
-        "What the members label",
     );
+    if columns < f.answer.clusters {
+        let _ = write!(caption, " The first {columns} of {} clusters.", f.answer.clusters);
+    }
+    if c.members.len() < f.members.members.len() {
+        let _ = write!(caption, " {} of {} members.", c.members.len(), f.members.members.len());
+    }
+    page.figure(&svg, &caption, "What the members label");
 }
 
 pub(super) fn clusters(page: &mut Page, f: &Findings) {
@@ -415,6 +444,7 @@ fn objects(page: &mut Page, f: &Findings) {
         .objects
         .least_certain
         .iter()
+        .filter(|o| o.confidence < 1.0)
         .map(|o| {
             let mut row = vec![Cell::Count(o.object as u64)];
             row.extend(named.then(|| Cell::Text(o.name.clone())));
@@ -427,12 +457,14 @@ fn objects(page: &mut Page, f: &Findings) {
             row
         })
         .collect();
+    page.heading("The least certain objects");
     if rows.is_empty() {
+        page.paragraph("No object hesitates between clusters: all have confidence 1.");
         return;
     }
-    page.heading("The least certain objects");
     page.table(
-        "Objects that hesitate between clusters, the least certain first. Objects count from 0.",
+        "Objects that hesitate between clusters, the least certain first; a dash where no member \
+         puts them with another. Objects count from 0.",
         &heads,
         &rows,
     );
@@ -473,10 +505,18 @@ fn features(page: &mut Page, f: &Findings) {
         }
     }
     if !rows.is_empty() {
-        page.table(
+        let some = if x.effects.len() < f.answer.clusters {
+            format!(" The first {} of {} clusters.", x.effects.len(), f.answer.clusters)
+        } else {
+            String::new()
+        };
+        let caption = format!(
             "Features that distinguish each cluster from all other objects, at most five of each. \
              The effect is Cohen's d: the difference of the means in standard deviations within \
-             both groups; a dash where nothing varies within them.",
+             both groups; a dash where nothing varies within them.{some}"
+        );
+        page.table(
+            &caption,
             &["cluster", "feature", "effect", "mean inside", "mean outside"],
             &rows,
         );

@@ -15,7 +15,8 @@ const WIDTH: f64 = 700.0;
 const DEPTH: f64 = 340.0;
 
 /// The last merges of a tree, with the number of objects below each leaf; `sizes` are the objects
-/// of the tree's own leaves.
+/// of the tree's own leaves. Heights are told as dissimilarities: 1 - similarity for most trees,
+/// larger for those of [`Linkage::Ward`](consilience_core::Linkage::Ward).
 ///
 /// ```
 /// use consilience::Dendrogram;
@@ -49,7 +50,7 @@ pub(crate) fn draw(
         drawing.cut(&mut canvas, k, TOP + DEPTH + foot + 10.0);
     }
     let text = format!(
-        "{} of {} leaves{}; heights are 1 - similarity",
+        "{} of {} leaves{}; heights are dissimilarities",
         drawing.leaves.len(),
         tree.n_leaves(),
         if foot > 0.0 { ", below each its objects" } else { "" }

@@ -2,7 +2,7 @@ use consilience_core::{Ensemble, ErrorKind, Memberships, MemoryBudget, Partition
 use ndarray::array;
 
 use super::world;
-use crate::{AlignmentReference, InitialWeights, WeightUpdaterSetup};
+use crate::{AlignmentReference, InitialWeights, WeightUpdater, WeightUpdaterSetup};
 
 #[test]
 fn a_given_reference_names_the_clusters() {
@@ -72,6 +72,38 @@ fn bad_starts_are_refused() {
     for labels in [[0, 1, 2], [-1, -1, -1]] {
         let start = InitialWeights::Closest(Partition::from_labels(&labels).unwrap());
         assert!(WeightUpdaterSetup::new(2).start(start).updater(e.clone()).is_ok());
+    }
+}
+
+/// Three rows may stand for more objects than a list of them has room for.
+#[test]
+fn as_many_evenly_spaced_objects_as_there_is_room_for() {
+    let e = Ensemble::from_array(array![[0, 1], [1, 1], [1, 0]].view()).unwrap();
+    let e = e.with_counts(vec![2_000_000_000; 3]).unwrap();
+    let setup = WeightUpdaterSetup::new(2);
+    let start = InitialWeights::Closest(Partition::from_labels(&[0, 1, 1]).unwrap());
+    for many in [
+        setup.clone().reference_objects(usize::MAX),
+        setup.clone().start(start.clone()).start_objects(usize::MAX),
+    ] {
+        assert_eq!(many.updater(e.clone()).unwrap_err().kind(), ErrorKind::TooLarge);
+    }
+    assert!(setup.start(start).updater(e).is_ok());
+}
+
+/// Members of an ensemble whose rows stand for too many objects are refused, not left without any
+/// common cluster.
+#[test]
+fn too_many_objects_to_align_new_members() {
+    let e = Ensemble::from_array(array![[0], [1]].view()).unwrap();
+    let mut updater =
+        WeightUpdater::new(e.with_counts(vec![(1 << 53) - 1, 1]).unwrap(), 2).unwrap();
+    // Where so many objects may join, new members cannot be aligned to them.
+    if updater.append_objects(array![[0]].view()).is_ok() {
+        let new = Partition::from_labels(&[0, 1, 0]).unwrap();
+        let error = updater.add_members(vec![new], 0.5, &()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::OutOfRange);
+        assert_eq!(updater.weights(), [1.0]);
     }
 }
 

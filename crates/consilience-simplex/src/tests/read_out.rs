@@ -4,7 +4,7 @@ use ndarray::{Array2, array};
 
 use super::{links, open, world};
 use crate::reference::memberships;
-use crate::{WeightUpdater, relabelled};
+use crate::{AlignmentReference, WeightUpdater, WeightUpdaterSetup, relabelled};
 
 /// Columns of memberships are numbered by their first objects, those of F as common clusters.
 fn assert_equal_but_for_order(soft: &Memberships, f: &Array2<f64>, evidence: &[f64]) {
@@ -160,4 +160,44 @@ fn asked_objects_are_checked() {
     assert_eq!(updater.memberships_of(&[]).unwrap_err().kind(), ErrorKind::Empty);
     assert!(updater.labels_of(&[]).unwrap().is_empty());
     assert_eq!(updater.alignment_of(1).unwrap_err().kind(), ErrorKind::OutOfRange);
+}
+
+/// Rows that nobody labels, many or one that stands for many, change nothing for the others.
+#[test]
+fn k_means_spends_no_centre_on_unlabelled_objects() {
+    let world = consilience_conformance::planted(Seed(5), &[40, 35, 25], 9, 0.2, 0.1).unwrap();
+    let own = |i: usize| world.ensemble.members().iter().any(|m| m.label(i).is_some());
+    let known: Vec<usize> = (0..100).filter(|&i| own(i)).collect();
+    // Before the others, between them and behind them.
+    let mut of = Vec::new();
+    for &i in &known {
+        of.extend(std::iter::repeat_n(None, if i % 3 == 0 { 5 } else { 0 }));
+        of.push(Some(i));
+    }
+    of.extend(std::iter::repeat_n(None, 3_000));
+    let spread = |p: &Partition| {
+        Partition::from_fn(of.len(), |t| of[t].and_then(|i| p.label(i)).map(|l| l as u64)).unwrap()
+    };
+    let setup =
+        |truth: Partition| WeightUpdaterSetup::new(3).reference(AlignmentReference::Given(truth));
+    let alone = world.ensemble.select_objects(&known).unwrap();
+    let alone = setup(world.truth.select(&known).unwrap()).updater(alone).unwrap();
+    let all = Ensemble::new(world.ensemble.members().iter().map(spread).collect()).unwrap();
+    let counts: Vec<u64> = of.iter().map(|i| if i.is_none() { 1_000_000 } else { 1 }).collect();
+    let counted = all.clone().with_counts(counts).unwrap();
+    let labelled: Vec<usize> = (0..of.len()).filter(|&t| of[t].is_some()).collect();
+    for ensemble in [all, counted] {
+        let updater = setup(spread(&world.truth)).updater(ensemble).unwrap();
+        for most in [200_000, 20] {
+            let kmeans = |u: &WeightUpdater| u.partition_by_kmeans_on(most, Seed(2), &()).unwrap();
+            let (found, expected) = (kmeans(&updater), kmeans(&alone));
+            assert_eq!(found.output.select(&labelled).unwrap(), expected.output, "{most} rows");
+            assert_eq!(found.output.n_labelled(), labelled.len());
+            assert_eq!(found.report.notes, expected.report.notes);
+            assert_eq!(found.report.clusters_missing, None);
+        }
+    }
+    let none = Ensemble::from_array(array![[-1, -1], [-1, -1]].view()).unwrap();
+    let found = WeightUpdater::new(none, 2).unwrap().partition_by_kmeans(Seed(0), &()).unwrap();
+    assert_eq!((found.output.n_labelled(), found.report.clusters_missing), (0, Some(2)));
 }

@@ -89,6 +89,11 @@ impl Witnesses {
         Ok(Witnesses { nodes: nodes.n_nodes(), chosen, members, halves })
     }
 
+    /// How many objects are looked at, where not all.
+    pub(super) fn drawn(&self) -> Option<usize> {
+        (self.chosen.len() < self.nodes).then_some(OBJECTS)
+    }
+
     /// The results on the first two halves, by both methods; none where they are about a sample
     /// only.
     pub(super) fn first_split(&self) -> impl Iterator<Item = &Partition> {

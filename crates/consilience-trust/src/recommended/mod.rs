@@ -231,6 +231,9 @@ fn best<'a>(
         "results on halves of the members agree with those on all by {diffusion:.3} (diffusion) \
          and {lwea:.3} (lwea), the two results with each other by {both:.3}"
     ));
+    if let Some(objects) = witnesses.drawn() {
+        report.notes.push(format!("methods were compared on {objects} objects, drawn at random"));
+    }
     Ok(&candidates[best].1)
 }
 

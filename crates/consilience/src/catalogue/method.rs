@@ -1,6 +1,6 @@
 use super::{Parameter, Settings};
 use crate::{
-    ConsensusFunction, Ensemble, Fit, Hierarchy, Memberships, Observer, Partition, Result,
+    Clusters, ConsensusFunction, Ensemble, Fit, Hierarchy, Memberships, Observer, Partition, Result,
 };
 
 type Make<T> = fn(&Settings) -> Result<T>;
@@ -131,8 +131,11 @@ impl AnyConsensus {
         AnyConsensus::Hard(Box::new(function))
     }
 
-    pub(super) fn soft(function: impl ConsensusFunction<Output = Memberships> + 'static) -> Self {
-        AnyConsensus::Soft(Box::new(function))
+    pub(super) fn soft(
+        function: impl ConsensusFunction<Output = Memberships> + 'static,
+        clusters: Clusters,
+    ) -> Self {
+        AnyConsensus::Soft(Box::new(Counted { function, clusters }))
     }
 
     /// Runs it; soft methods also give the partition into likeliest clusters.
@@ -148,14 +151,7 @@ impl AnyConsensus {
             AnyConsensus::Soft(function) => {
                 let fit = function.fit(ensemble, observer)?;
                 let partition = fit.output.hard()?;
-                let (columns, mut report) = (fit.output.n_clusters(), fit.report);
-                // Columns that no object is in are among the missing clusters already.
-                let told = columns.saturating_sub(report.clusters_missing.unwrap_or(0));
-                if partition.n_clusters() < told {
-                    let why = "no object is most likely in the others";
-                    report.expect_clusters(columns, partition.n_clusters(), why);
-                }
-                Fit::new(NamedResult { partition, memberships: Some(fit.output) }, report)
+                Fit::new(NamedResult { partition, memberships: Some(fit.output) }, fit.report)
             }
         })
     }
@@ -166,6 +162,33 @@ impl AnyConsensus {
     /// As the method says.
     pub fn consensus(&self, ensemble: &Ensemble) -> Result<Partition> {
         Ok(self.fit(ensemble, &())?.output.partition)
+    }
+}
+
+/// A soft method whose clusters are counted: it tells where fewer are the likeliest ones of an
+/// object than were asked for. Where it chooses their number, nobody asked.
+struct Counted<F> {
+    function: F,
+    clusters: Clusters,
+}
+
+impl<F: ConsensusFunction<Output = Memberships>> ConsensusFunction for Counted<F> {
+    type Output = Memberships;
+
+    fn name(&self) -> &str {
+        self.function.name()
+    }
+
+    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Memberships>> {
+        let Fit { output, mut report } = self.function.fit(ensemble, observer)?;
+        if let Some(asked) = self.clusters.fixed() {
+            let found = output.hard()?.n_clusters();
+            // Columns that no object is in are among the missing clusters already.
+            if found < asked.saturating_sub(report.clusters_missing.unwrap_or(0)) {
+                report.expect_clusters(asked, found, "no object is most likely in the others");
+            }
+        }
+        Ok(Fit::new(output, report))
     }
 }
 

@@ -52,33 +52,32 @@ macro_rules! tuned {
     }};
 }
 
-/// The recipe of a method from an expression: its variant of [`AnyConsensus`], and whether it grows
-/// a dendrogram.
+/// The recipe of a method from an expression of its [`AnyConsensus`], and whether it grows a
+/// dendrogram.
 macro_rules! recipe {
-    ($name:ident, $kind:ident, $tree:expr, |$s:ident| $make:expr) => {
-        pub(super) const $name: Recipe =
-            Recipe { make: |$s| Ok(AnyConsensus::$kind($make)), tree: $tree };
+    ($name:ident, $tree:expr, |$s:ident| $make:expr) => {
+        pub(super) const $name: Recipe = Recipe { make: |$s| Ok($make), tree: $tree };
     };
 }
 
 /// A hard method that grows a dendrogram.
 macro_rules! tree {
     ($name:ident, |$s:ident| $make:expr) => {
-        recipe!($name, hard, Some(|$s| Ok(Box::new($make))), |$s| $make);
+        recipe!($name, Some(|$s| Ok(Box::new($make))), |$s| AnyConsensus::hard($make));
     };
 }
 
 /// A hard method.
 macro_rules! hard {
     ($name:ident, |$s:ident| $make:expr) => {
-        recipe!($name, hard, None, |$s| $make);
+        recipe!($name, None, |$s| AnyConsensus::hard($make));
     };
 }
 
 /// A soft method.
 macro_rules! soft {
     ($name:ident, |$s:ident| $make:expr) => {
-        recipe!($name, soft, None, |$s| $make);
+        recipe!($name, None, |$s| AnyConsensus::soft($make, $s.clusters));
     };
 }
 

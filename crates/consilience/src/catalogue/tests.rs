@@ -74,6 +74,24 @@ fn parameters_reach_the_method() {
     }
 }
 
+/// Objects 2 and 3, and 4 and 5, are two clusters each of the six that PCC starts with; where it
+/// chooses the number itself nobody asked for six.
+#[test]
+fn clusters_that_nobody_asked_for_are_not_missing() {
+    let labels = |l: [i64; 6]| Partition::from_labels(&l).unwrap();
+    let members = vec![labels([0, 0, 1, 1, 2, 3]), labels([0, 1, 2, 3, 4, 5])];
+    let ensemble = Ensemble::new(members).unwrap();
+    let method = by_name("pcc-l2").unwrap();
+    let fit = |settings: Settings| method.build(&settings).unwrap().fit(&ensemble, &()).unwrap();
+    let instead = |notes: &[String]| notes.iter().filter(|n| n.contains("asked for:")).count();
+    let asked = fit(Settings::new(6));
+    assert_eq!((asked.output.partition.n_clusters(), asked.report.clusters_missing), (4, Some(2)));
+    assert_eq!(instead(&asked.report.notes), 1);
+    let own = fit(Settings::new(Clusters::Auto));
+    assert_eq!((own.output.partition.n_clusters(), own.report.clusters_missing), (4, None));
+    assert_eq!(instead(&own.report.notes), 0, "{:?}", own.report.notes);
+}
+
 #[test]
 fn trees_are_those_that_are_cut() {
     let ensemble = ensemble();

@@ -97,6 +97,13 @@ fn violations_json(v: &Violations) -> Value {
     json!({ "must": v.must, "cannot": v.cannot, "expected": v.expected })
 }
 
+/// The rows that have another label than before, and how many objects they stand for.
+pub(super) fn changed(rows: Vec<usize>, counts: Option<&[u64]>, summary: &mut Summary) {
+    let objects: u64 = rows.iter().map(|&i| counts.map_or(1, |counts| counts[i])).sum();
+    let noun = if objects == 1 { "object" } else { "objects" };
+    summary.line("changed", format!("{objects} {noun}")).data("changed", rows);
+}
+
 /// Pairs and objects to ask about.
 pub(super) fn questions(questions: &Questions, ids: Option<&ObjectIds>, summary: &mut Summary) {
     let called = |object: usize| ids.map_or(object.to_string(), |ids| ids.get(object).to_owned());

@@ -147,12 +147,14 @@ impl<'a> Plan<'a> {
         let batches = self.update(&mut updater, batches, terminal)?;
         seconds.update = batches.iter().fold(0.0, |sum, done| sum + done.seconds);
         let start = Instant::now();
-        self.grow(&mut updater, features, terminal)?;
+        let told = self.grow(&mut updater, features, terminal)?;
         seconds.grow = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let (fit, cross_validation) = read(&mut updater, read_out, self.seed(), terminal)?;
         seconds.read_out = start.elapsed().as_secs_f64();
-        let (partition, report) = (fit.output, fit.report);
+        let (partition, mut report) = (fit.output, fit.report);
+        report.notes.extend_from_slice(updater.notes());
+        report.notes.extend(told);
         Ok(Followed {
             updater,
             partition,
@@ -288,13 +290,14 @@ impl<'a> Plan<'a> {
     }
 
     /// Without a share of the weights: those are of the members that were given, with or without
-    /// growth.
+    /// growth. What is told of it.
     fn grow(
         &self,
         updater: &mut Updater,
         features: Option<Array2<f64>>,
         terminal: &Terminal,
-    ) -> Outcome<()> {
+    ) -> Outcome<Vec<String>> {
+        let mut told = Vec::new();
         if let Some(x) = features.filter(|_| !updater.constraints().is_empty()) {
             let named = |param: &String| param.split('=').next() == Some("grown_folds");
             let folds = updater.metric().map(|metric| metric.rule().n_folds());
@@ -302,9 +305,9 @@ impl<'a> Plan<'a> {
                 Some(folds) => self.growth()?.folds(folds),
                 None => self.growth()?,
             };
-            updater.grow(x.view().into(), &growth, 0.0, terminal)?;
+            told = updater.grow(x.view().into(), &growth, 0.0, terminal)?.report.notes;
         }
-        Ok(())
+        Ok(told)
     }
 }
 

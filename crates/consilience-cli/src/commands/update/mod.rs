@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
         let counts = updater.ensemble().counts();
         let soft = updater.by_weights().memberships()?;
         let soft = numbered_as(partition, soft.values(), counts);
-        tell_apart(partition, soft.view(), terminal);
+        tell_apart(args, partition, soft.view(), terminal);
         outputs.numbers("--soft", soft.view(), terminal)?;
     }
     if outputs.wants("--state") {
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
         .report(&followed.report)
         .times(read, followed.seconds.entries(), total);
     if let Some(changed) = changed {
-        summary.line("changed", format!("{} objects", changed.len())).data("changed", changed);
+        findings::changed(changed, updater.ensemble().counts(), &mut summary);
     }
     if let Some(questions) = &questions {
         findings::questions(questions, ids.as_ref(), &mut summary);
@@ -211,17 +211,28 @@ fn numbered_as(
 }
 
 /// Says where memberships and labels, which are read out otherwise, do not agree.
-fn tell_apart(partition: &Partition, soft: ArrayView2<'_, f64>, terminal: &Terminal) {
+fn tell_apart(
+    args: &Update,
+    partition: &Partition,
+    soft: ArrayView2<'_, f64>,
+    terminal: &Terminal,
+) {
     let apart = |(label, row): (Option<usize>, ArrayView1<'_, f64>)| {
         label.is_some_and(|label| row.iter().any(|&p| row.get(label).is_none_or(|own| p > *own)))
     };
     let rows = partition.n_objects();
     let count = partition.iter().zip(soft.rows()).filter(|&pair| apart(pair)).count();
     if count > 0 {
+        // What is for another read-out only would be refused beside it.
+        let advice = if args.features.is_some() || (args.rule.is_none() && !args.params.is_empty())
+        {
+            "--read-out rounding, without --features and --param, takes the most probable cluster"
+        } else {
+            "--read-out rounding takes the most probable cluster"
+        };
         terminal.note(format!(
             "--soft has memberships by the weights of the members; {count} of {rows} rows are \
-             labelled otherwise by how labels are read out; --read-out rounding takes the most \
-             probable cluster"
+             labelled otherwise by how labels are read out; {advice}"
         ));
     }
 }

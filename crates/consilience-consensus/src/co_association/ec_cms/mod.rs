@@ -109,10 +109,10 @@ impl SelfEnhancedCoAssociation {
         #[doc(alias = "alpha")]
         pub fn confidence(mut self, confidence: f64) { self.confidence = confidence }
 
-        /// The largest share of the objects that one component of the graph of reliable pairs may
-        /// hold. Default 1; above 0, to 1. Below 1, the [confidence](Self::confidence) is raised to
-        /// the least at which none holds more, which needs no classes; the report says to which.
-        /// Where one microcluster alone holds more, no pair is reliable.
+        /// The largest share of the labelled objects that one component of the graph of reliable
+        /// pairs may hold. Default 1; above 0, to 1. Below 1, the [confidence](Self::confidence) is
+        /// raised to the least at which none holds more, which needs no classes; the report says to
+        /// which. Where one microcluster alone holds more, no pair is reliable.
         pub fn largest_share(mut self, share: f64) { self.largest_share = share }
 
         /// What it costs to change a pair that is not reliable. Default 1; 1e-6 to 1e6. The paper
@@ -155,16 +155,16 @@ impl SelfEnhancedCoAssociation {
             return Ok(Threshold::From(confidence));
         }
         let raised = Threshold::raised(nodes, confidence, share, observer)?;
-        let most = 100.0 * share;
+        // Objects that nobody labels are in no component.
         match raised {
             Threshold::From(_) => {}
             Threshold::Above(bound) if bound < 1.0 => report.notes.push(format!(
                 "confidence raised from {confidence} to {raised}, so that no component of reliable \
-                 pairs holds more than {most} % of the objects"
+                 pairs holds more than {share} of the labelled objects"
             )),
             Threshold::Above(_) => report.notes.push(format!(
-                "at every confidence one component of reliable pairs holds more than {most} % of \
-                 the objects: no pair is taken for reliable"
+                "at every confidence one component of reliable pairs holds more than {share} of \
+                 the labelled objects: no pair is taken for reliable"
             )),
         }
         Ok(raised)

@@ -266,6 +266,29 @@ fn a_raised_confidence_is_that_confidence() {
     assert!((10..90).contains(&raised), "{raised} of 90");
 }
 
+/// Shares as they were given, of the objects that somebody labels, and limits by their names.
+#[test]
+fn what_is_told_of_components_can_be_acted_on() {
+    // Pairs link five of the first seven objects with one another; nobody labels the others.
+    let member = |labels: [i64; 7]| {
+        let labels = labels.into_iter().chain([-1; 5]);
+        Partition::from_labels(&labels.collect::<Vec<i64>>()).unwrap()
+    };
+    let same = [0, 0, 0, 1, 1, 2, 2];
+    let members = vec![member(same), member([0, 0, 1, 1, 1, 2, 2]), member(same)];
+    let e = Ensemble::new(members).unwrap();
+    let method = |share: f64| EcCms::new(3).confidence(0.3).largest_share(share);
+    let told = |share: f64, what: &str| {
+        let notes = method(share).fit(&e, &()).unwrap().report.notes;
+        assert!(notes.iter().any(|note| note.contains(what)), "{notes:?}");
+    };
+    told(1.0, "71 % of the labelled objects are in one component");
+    told(0.57, "no component of reliable pairs holds more than 0.57 of the labelled objects");
+    told(0.07, "at every confidence one component of reliable pairs holds more than 0.07 of the");
+    let error = method(1.0).largest_component(1).consensus(&e).unwrap_err();
+    assert!(error.message().ends_with("raise confidence or largest_component"), "{error}");
+}
+
 #[test]
 fn shares_out_of_range_are_refused() {
     let e = world(1, 9, 3, 2, 0.0);

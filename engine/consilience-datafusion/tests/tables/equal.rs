@@ -1,13 +1,11 @@
 //! The labels of the engine are those of the library on all rows, at any number of files and
 //! partitions.
 
-mod common;
-
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use common::{engine, labels, names, numbers, random, read, signed, write, write_ensemble};
+use crate::common::{engine, labels, names, numbers, random, read, signed, write, write_ensemble};
 use consilience::catalogue::{Settings, by_name, methods};
 use consilience::ndarray::{Array1, Array2};
 use consilience::scores::{Contingency, Scores};

@@ -1,10 +1,8 @@
 //! Memberships of all rows are those that the library gives.
 
-mod common;
-
 use std::path::Path;
 
-use common::{engine, names, random, read, read_numbers, write_ensemble};
+use crate::common::{engine, names, random, read, read_numbers, write_ensemble};
 use consilience::catalogue::{Settings, by_name};
 use consilience::{Ensemble, ErrorKind, Memberships, Seed};
 use consilience_datafusion::{DistinctRows, Engine, Labelled, Output, Table};

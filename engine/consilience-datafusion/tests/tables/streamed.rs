@@ -1,8 +1,6 @@
 //! Members that are made without holding all objects in memory are those of the library.
 
-mod common;
-
-use common::{engine, generate, heaps, read, signed, write_features};
+use crate::common::{engine, generate, heaps, read, signed, write_features};
 use consilience::generate::{Generator, MiniBatchKMeans, Scale, USpec};
 use consilience::ndarray::Array2;
 use consilience::{Ensemble, ErrorKind, Seed};

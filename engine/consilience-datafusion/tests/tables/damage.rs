@@ -1,13 +1,11 @@
 //! Damaged, removed and unequal files, too little memory, outputs that cannot be: one clear error,
 //! and nothing that could be taken for a result.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{engine, names, numbers, random, write, write_ensemble};
+use crate::common::{engine, names, numbers, random, write, write_ensemble};
 use consilience::{ErrorKind, Observer, Partition, Result, Seed};
 use consilience_datafusion::{Engine, Output, Table, made};
 

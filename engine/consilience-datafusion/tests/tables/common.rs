@@ -1,6 +1,4 @@
 //! Small tables in Parquet files.
-// Every test compiles this module anew and uses only a part of it.
-#![allow(dead_code)]
 
 use std::fs::File;
 use std::path::Path;

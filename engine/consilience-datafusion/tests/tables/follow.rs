@@ -1,10 +1,8 @@
 //! Clusterings that follow links between objects of a table, as the library's updaters do.
 
-mod common;
-
 use std::path::Path;
 
-use common::{engine, labels, random, read, signed, write_ensemble};
+use crate::common::{engine, labels, random, read, signed, write_ensemble};
 use consilience::catalogue::{Settings, by_name};
 use consilience::follow::{MetricRule, ReadOutMethod, UpdaterSetup};
 use consilience::simplex::{AdditiveUpdate, AlignmentReference, UpdateRule, WeightUpdaterSetup};

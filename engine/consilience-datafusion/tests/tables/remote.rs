@@ -1,12 +1,11 @@
 //! Work that others do: the same results as here, and clear errors where they fail.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::common::{numbers, write};
 use consilience::catalogue::{Settings, by_name};
 use consilience::scores::Scores;
 use consilience::{Error, ErrorKind, Observer, Result, Seed};
@@ -131,8 +130,8 @@ fn the_same_members() {
 fn one_file_and_files_without_rows() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    let columns = [("a", common::numbers(&[0, 0, 1, -1])), ("b", common::numbers(&[4, 4, 7, 7]))];
-    common::write(&at.join("pool"), &columns, 4, 2);
+    let columns = [("a", numbers(&[0, 0, 1, -1])), ("b", numbers(&[4, 4, 7, 7]))];
+    write(&at.join("pool"), &columns, 4, 2);
     let cluster = elsewhere(Here::default(), at);
     for (table, n, distinct, place) in
         [("pool", 4, 3, "folder"), ("pool/part-2.parquet", 2, 2, "file.parquet")]

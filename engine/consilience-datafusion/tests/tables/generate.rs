@@ -1,10 +1,8 @@
 //! Members of features: those of the library where all objects fit, deterministic beyond.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{engine, generate, heaps, read, write, write_features};
+use crate::common::{engine, generate, heaps, read, signed, write, write_features};
 use consilience::generate::{Generator, KMeans};
 use consilience::scores::Scores;
 use consilience::{ErrorKind, Partition, Seed};
@@ -42,7 +40,7 @@ fn what_fits_is_what_the_library_makes() {
             let done = generate(&engine(partitions), &table, &settings, &place).unwrap();
             assert_eq!((done.sample, done.passes), (600, 0));
             for (u, member) in expected.members().iter().enumerate() {
-                assert_eq!(read(&place, &format!("m{u}")), common::signed(member));
+                assert_eq!(read(&place, &format!("m{u}")), signed(member));
             }
         }
     }
@@ -106,7 +104,7 @@ fn passes_are_the_naive_loop() {
             })
             .collect();
         let found = Partition::from_labels(&naive).unwrap();
-        assert_eq!(labels(passes), common::signed(&found), "after {passes} passes");
+        assert_eq!(labels(passes), signed(&found), "after {passes} passes");
     }
 }
 

@@ -1,0 +1,299 @@
+//! What the criteria make of the numbers of clusters that were tried.
+
+use crate::{Criterion, NumberRow, NumberTable};
+
+/// An area that grows by less than this share has stopped growing.
+const GROWTH: f64 = 0.1;
+/// Taken as the usual number of classes; with the variance below two sets of three have 4 to 12.
+const USUAL: f64 = 7.0;
+/// Variance of the logarithm of the number of classes.
+const USUAL_VARIANCE: f64 = 0.25;
+/// Values of a criterion, all of them from -1 to 1, that differ by less are equal but for rounding.
+const EQUAL: f64 = 1e-9;
+/// The warning of a criterion that tells no number from another.
+const SAME: &str = "it is the same for all numbers tried";
+
+/// The criteria's choices among the rows, of which there is at least one. `shared` are the
+/// directions that the members share, summed over one more than the largest number.
+pub(crate) fn conclude(rows: Vec<NumberRow>, shared: Option<f64>) -> NumberTable {
+    let criteria = criteria(&rows, shared);
+    let (recommended, why) = recommended(&criteria, &rows);
+    let said = criteria.iter().filter(|c| chooses(c)).map(|c| c.clusters);
+    let range = said.fold((recommended, recommended), |(a, b), k| (a.min(k), b.max(k)));
+    let mut notes = vec![format!("{recommended} clusters: {why}")];
+    for c in &criteria {
+        let (name, k) = (c.name, c.clusters);
+        match &c.warning {
+            Some(warning) if !chooses(c) => notes.push(format!("{name} chooses none: {warning}")),
+            Some(warning) => {
+                notes.push(format!("{name} would choose {k} and is not to be trusted: {warning}"));
+            }
+            None if k != recommended => notes.push(format!("{name} would choose {k}")),
+            None => {}
+        }
+    }
+    if rows.len() > 1 && rows.last().is_some_and(|r| r.clusters == recommended) {
+        notes.push(format!("{recommended} is the largest number that was tried"));
+    }
+    if range.0 < range.1 {
+        let (least, largest) = range;
+        notes.push(format!("unsure: the criteria say between {least} and {largest} clusters"));
+    }
+    NumberTable { rows, criteria, recommended, range, notes }
+}
+
+/// Whether a criterion tells numbers apart at all.
+fn chooses(criterion: &Criterion) -> bool {
+    criterion.warning.as_deref() != Some(SAME)
+}
+
+/// What each criterion chooses.
+fn criteria(rows: &[NumberRow], shared: Option<f64>) -> Vec<Criterion> {
+    let mut criteria = Vec::new();
+    let column =
+        |of: fn(&NumberRow) -> Option<f64>| -> Option<Vec<f64>> { rows.iter().map(of).collect() };
+    let at = |best: usize| rows[best].clusters;
+    if let Some(gaps) = column(|r| r.eigengap) {
+        criteria.push(criterion("eigengap", at(largest(&gaps)), &gaps));
+    }
+    if let Some(pac) = column(|r| Some(-r.pac)) {
+        criteria.push(criterion("pac", at(largest(&pac)), &pac));
+    }
+    if let Some(lives) = column(|r| r.lifetime) {
+        criteria.push(criterion("lifetime", at(largest(&lives)), &lives));
+    }
+    let growing = rows.iter().rposition(|r| r.delta_area >= GROWTH).unwrap_or(0);
+    let endless = growing + 1 == rows.len() && rows.len() > 1;
+    criteria.push(Criterion {
+        name: "delta-area",
+        clusters: at(growing),
+        warning: endless.then(|| "the area still grows at the largest number tried".into()),
+    });
+    if let Some(shared) = shared {
+        criteria.push(directions(shared, (at(0), at(rows.len() - 1))));
+    }
+    criteria
+}
+
+/// The number of directions that the members share, among the numbers that were tried. What is
+/// beyond the largest of these is known to be more, not how much.
+fn directions(shared: f64, (least, largest): (usize, usize)) -> Criterion {
+    let nearest = shared.round() as usize;
+    let warning = if nearest > largest {
+        Some(format!("the members share more than {largest} directions, and no more were tried"))
+    } else if nearest < least {
+        Some(format!("the members share fewer than {least} directions, and no fewer were tried"))
+    } else {
+        None
+    };
+    Criterion { name: "directions", clusters: nearest.clamp(least, largest), warning }
+}
+
+/// The number that is recommended, and why.
+fn recommended(criteria: &[Criterion], rows: &[NumberRow]) -> (usize, String) {
+    if let [only] = rows {
+        return (only.clusters, "no other number was tried".to_string());
+    }
+    let by = |name: &str| criteria.iter().find(|c| c.name == name);
+    let (Some(gap), Some(pac), Some(life), Some(shared)) =
+        (by("eigengap"), by("pac"), by("lifetime"), by("directions"))
+    else {
+        let trusted = criteria.iter().find(|c| c.warning.is_none());
+        let why = trusted.map_or("every criterion is untrustworthy here", |c| c.name);
+        return (trusted.or(criteria.first()).map_or(1, |c| c.clusters), why.to_string());
+    };
+    if [gap, pac, life].iter().all(|c| c.clusters == gap.clusters && c.warning.is_none()) {
+        let agrees = |c: &&Criterion| c.clusters == gap.clusters && c.warning.is_none();
+        let agreeing: Vec<&str> = criteria.iter().filter(agrees).map(|c| c.name).collect();
+        return (gap.clusters, format!("{} agree", agreeing.join(", ")));
+    }
+    // Directions always choose.
+    let say: Vec<&Criterion> = [gap, life, shared].into_iter().filter(|c| chooses(c)).collect();
+    let said: Vec<f64> = say.iter().map(|c| (c.clusters as f64).ln()).collect();
+    let count = said.len() as f64;
+    let mean = said.iter().sum::<f64>() / count;
+    let variance = said.iter().map(|s| (s - mean) * (s - mean)).sum::<f64>() / count;
+    let drawn = (mean * USUAL_VARIANCE + USUAL.ln() * variance) / (USUAL_VARIANCE + variance);
+    let tried = (rows[0].clusters, rows[rows.len() - 1].clusters);
+    ((drawn.exp().round() as usize).clamp(tried.0, tried.1), reason(&say))
+}
+
+/// What the criteria say of which the mean is taken.
+fn reason(say: &[&Criterion]) -> String {
+    let names = listed(say.iter().map(|c| c.name.to_owned()).collect());
+    let numbers = listed(say.iter().map(|c| c.clusters.to_string()).collect());
+    match say {
+        [only] => format!("only {} choose a number", only.name),
+        [first, ..] if say.iter().all(|c| c.clusters == first.clusters) => {
+            format!("{names} agree")
+        }
+        _ => format!(
+            "{names} say {numbers}; their geometric mean, drawn towards {USUAL} the more they \
+             differ"
+        ),
+    }
+}
+
+/// Words as a sentence has them: `a, b and c`.
+fn listed(mut words: Vec<String>) -> String {
+    match words.pop() {
+        Some(last) if words.is_empty() => last,
+        Some(last) => format!("{} and {last}", words.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// The first largest entry.
+fn largest(values: &[f64]) -> usize {
+    (1..values.len()).fold(0, |b, i| if values[i] > values[b] { i } else { b })
+}
+
+/// A criterion that takes the largest value: where that is the last, or the values only fall, it
+/// merely names an end of the range, and where they are equal it names nothing.
+fn criterion(name: &'static str, clusters: usize, values: &[f64]) -> Criterion {
+    let rises = values.windows(2).all(|w| w[1] >= w[0]);
+    let falls = values.windows(2).all(|w| w[1] <= w[0]);
+    let best_at_the_end = largest(values) + 1 == values.len();
+    let (low, high) = values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)));
+    let warning = if values.len() >= 2 && high - low <= EQUAL {
+        Some(SAME)
+    } else if values.len() < 3 {
+        None
+    } else if rises && best_at_the_end {
+        Some("it improves up to the largest number tried")
+    } else if falls {
+        Some("it worsens from the smallest number tried")
+    } else if best_at_the_end {
+        Some("it is best at the largest number tried")
+    } else {
+        None
+    };
+    Criterion { name, clusters, warning: warning.map(str::to_owned) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ClusterNumber, ConsensusCdf};
+    use consilience_conformance::planted;
+    use consilience_core::{Ensemble, Partition, Seed};
+
+    #[test]
+    fn the_largest_number_tried_is_never_recommended_without_a_word() {
+        let best_at_the_end = criterion("eigengap", 5, &[0.3, 0.1, 0.2, 0.4]);
+        assert!(best_at_the_end.warning.unwrap().contains("largest number tried"));
+        assert_eq!(criterion("eigengap", 4, &[0.3, 0.1, 0.4, 0.2]).warning, None);
+        // Eight classes, of which no more than six clusters are tried.
+        for seed in 0..4 {
+            let world = planted(Seed(seed), &[20; 8], 12, 0.1, 0.0).unwrap();
+            let table = ClusterNumber::new().up_to(6).choose(&world.ensemble).unwrap();
+            let (low, high) = table.range;
+            assert!((low..=high).contains(&table.recommended));
+            let said = table.notes.join("; ");
+            assert!(table.recommended < 6 || said.contains("not to be trusted"), "{said}");
+            assert_eq!(low < high, said.contains("unsure"), "{said}");
+        }
+    }
+
+    /// Rows of numbers that were tried.
+    fn tried(numbers: std::ops::RangeInclusive<usize>) -> Vec<NumberRow> {
+        let row = |clusters| NumberRow {
+            clusters,
+            members: 2,
+            cdf: ConsensusCdf::of(&planted(Seed(0), &[3, 3], 2, 0.0, 0.0).unwrap().ensemble)
+                .unwrap(),
+            area: 0.0,
+            delta_area: 0.0,
+            pac: 0.0,
+            stability: None,
+            lifetime: None,
+            eigengap: None,
+        };
+        numbers.map(row).collect()
+    }
+
+    /// Criteria that say so, over rows from 2 on.
+    fn said(gap: usize, pac: usize, life: usize, shared: usize) -> (usize, String) {
+        let of = |name, clusters| Criterion { name, clusters, warning: None };
+        let criteria = [("eigengap", gap), ("pac", pac), ("lifetime", life), ("delta-area", 4)];
+        let mut criteria = criteria.map(|(name, k)| of(name, k)).to_vec();
+        criteria.push(of("directions", shared));
+        recommended(&criteria, &tried(2..=20))
+    }
+
+    #[test]
+    fn agreement_decides_and_disagreement_is_drawn_to_what_is_usual() {
+        let (k, why) = said(16, 16, 16, 9);
+        assert_eq!((k, why.as_str()), (16, "eigengap, pac, lifetime agree"));
+        // Three that agree without PAC: their number, whatever is usual.
+        assert_eq!(said(12, 20, 12, 12).0, 12);
+        // 2, 2, 16: logarithms of mean ln 4 and variance 2 (ln 2)^2; (ln 4 / .961 + 4 ln 7) /
+        // (1 / .961 + 4) = 1.831, so 6.
+        assert_eq!(said(2, 5, 2, 16).0, 6);
+        // 10, 10, 9: nearly one number.
+        assert_eq!(said(10, 20, 10, 9).0, 10);
+        assert!(said(2, 5, 2, 16).1.contains("say 2, 2 and 16"));
+    }
+
+    #[test]
+    fn a_monotone_criterion_is_not_trusted() {
+        assert!(criterion("x", 2, &[0.3, 0.2, 0.2, 0.1]).warning.unwrap().contains("smallest"));
+        assert!(criterion("x", 2, &[0.1, 0.2, 0.2, 0.3]).warning.unwrap().contains("largest"));
+        assert!(criterion("x", 2, &[0.1, 0.1, 0.1]).warning.unwrap().contains("same"));
+        assert_eq!(criterion("x", 2, &[0.1, 0.3, 0.2]).warning, None);
+        assert_eq!(criterion("x", 2, &[0.1, 0.3]).warning, None);
+        // Noise has no number of clusters: what is said of it comes with a warning, or with
+        // disagreement.
+        let mut s = Seed(1).stream();
+        let members = (0..10)
+            .map(|_| {
+                Partition::from_labels(&(0..60).map(|_| s.below(4)).collect::<Vec<_>>()).unwrap()
+            })
+            .collect();
+        let table = ClusterNumber::new().choose(&Ensemble::new(members).unwrap()).unwrap();
+        assert!(table.notes.len() > 1, "{:?}", table.notes);
+    }
+
+    #[test]
+    fn ties_are_told_as_what_they_are() {
+        let warning = |values: &[f64]| criterion("x", 2, values).warning.unwrap_or_default();
+        // Best before the end: equal values behind it improve nothing.
+        assert_eq!(warning(&[-0.647, -0.353, -0.353]), "");
+        assert_eq!(warning(&[0.1, 0.3, 0.3, 0.2]), "");
+        assert_eq!(warning(&[0.2, 0.2]), SAME);
+        assert_eq!(warning(&[0.2, 0.2 + 1e-16, 0.2]), SAME);
+        assert_eq!(warning(&[0.2]), "");
+        // What tells no number from another counts nowhere.
+        let of = |name, clusters, same: bool| Criterion {
+            name,
+            clusters,
+            warning: same.then(|| SAME.to_owned()),
+        };
+        let mut criteria = vec![
+            of("eigengap", 9, false),
+            of("pac", 2, true),
+            of("lifetime", 2, true),
+            of("delta-area", 5, false),
+            of("directions", 9, false),
+        ];
+        let (k, why) = recommended(&criteria, &tried(2..=20));
+        assert_eq!((k, why.as_str()), (9, "eigengap and directions agree"));
+        criteria[0] = of("eigengap", 2, true);
+        criteria[4].clusters = 20;
+        let (k, why) = recommended(&criteria, &tried(2..=20));
+        assert_eq!((k, why.as_str()), (20, "only directions choose a number"));
+    }
+
+    #[test]
+    fn directions_beyond_what_was_tried_are_told_without_a_number() {
+        let of = |shared| directions(shared, (3, 5));
+        assert_eq!((of(4.4).clusters, of(4.4).warning), (4, None));
+        assert_eq!((of(5.4).clusters, of(5.4).warning), (5, None));
+        assert_eq!(of(5.6).clusters, 5);
+        assert!(of(5.6).warning.unwrap().starts_with("the members share more than 5 directions"));
+        assert_eq!(of(1.2).clusters, 3);
+        assert!(of(1.2).warning.unwrap().starts_with("the members share fewer than 3 directions"));
+    }
+}
