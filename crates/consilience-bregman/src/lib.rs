@@ -31,6 +31,7 @@
 mod divergence;
 mod evidence;
 mod heap;
+mod inside;
 mod kernel;
 mod line_search;
 mod newton;

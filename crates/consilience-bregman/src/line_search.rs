@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 use crate::Line;
 use crate::heap::IndexedHeap;
+use crate::inside::Inside;
 use crate::kernel;
-use crate::newton::Inside;
 use crate::point::{Point, Problem, Row, inner, steepest};
 use crate::rounding::{Judged, is_steep};
 

@@ -8,8 +8,8 @@
 use pulp::{Arch, NullaryFnOnce};
 
 use crate::Divergence;
+use crate::inside::{Inside, slope};
 use crate::kernel;
-use crate::newton::{Inside, slope};
 use crate::point::{Point, Problem, Row, inner};
 
 /// Share of v left after a step below which the rounding of v counts.

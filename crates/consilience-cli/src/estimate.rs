@@ -9,8 +9,8 @@ use crate::catalogue::Request;
 use crate::memory;
 use crate::terminal::Terminal;
 
-/// Fewer different rows than this take no time that is worth a line. The methods that approximate
-/// beyond some size do so beyond this one.
+/// Fewer different rows than this take no time that is worth a line. Most of the methods that
+/// approximate beyond some size do so beyond this one.
 const MANY: usize = 10_000;
 /// Rows of the first trial; the second has twice as many.
 const FEW: usize = 500;

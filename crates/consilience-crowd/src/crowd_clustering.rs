@@ -456,9 +456,10 @@ impl Task<'_> {
     }
 
     fn pairs(&self, report: &mut Report) -> Result<Found> {
+        // A map of few entries takes as much for the object as for them.
+        let entries = self.counts.n_pairs() + self.answers.answered().len();
+        self.model.budget().check_table("answered pairs", entries, 1, merging::PAIR)?;
         let (k, posterior) = (self.k, self.posterior(report)?);
-        let budget = self.model.budget();
-        budget.check_table("answered pairs", posterior.pairs.len(), 1, merging::PAIR)?;
         let merged =
             report.stage("merging", || merging::agglomerate(&posterior, k, self.observer))?;
         if merged.supported > k {

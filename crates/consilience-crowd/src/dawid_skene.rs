@@ -267,23 +267,31 @@ impl<'a> Turned<'a> {
 fn agreement(said: &Said, workers: usize, observer: &dyn Observer) -> Result<Vec<f64>> {
     let who = |answer: u32| (answer / 2) as usize;
     let [mut same, mut all, mut shared] = [(); 3].map(|()| vec![0.0_f64; workers]);
+    // Answers on a pair are sorted by worker.
+    let by_worker = |a: &u32, b: &u32| a / 2 == b / 2;
     for pair in said.each() {
-        for &answer in pair {
-            same[who(answer)] += f64::from(answer % 2);
-            all[who(answer)] += 1.0;
-            shared[who(answer)] += (pair.len() - 1) as f64;
+        for own in pair.chunk_by(by_worker) {
+            for &answer in own {
+                same[who(answer)] += f64::from(answer % 2);
+                all[who(answer)] += 1.0;
+                shared[who(answer)] += (pair.len() - own.len()) as f64;
+            }
         }
     }
     let mean: Vec<f64> = same.iter().zip(&all).map(|(s, a)| s / f64::max(*a, 1.0)).collect();
     let above = |answer: u32| f64::from(answer % 2) - mean[who(answer)];
     let scale: Vec<f64> = shared.iter().map(|s: &f64| 1.0 / s.max(1.0).sqrt()).collect();
-    // Of every answer its product with those of others on the pair, times x of these.
+    // Of every answer its product with those of other workers on the pair, times x of these.
     let with_others = |x: &[f64], sum: &mut dyn FnMut(usize, f64)| {
         let x: Vec<f64> = x.iter().zip(&scale).map(|(x, s)| x * s).collect();
         let part = |answer: u32| above(answer) * x[who(answer)];
-        for pair in said.each().filter(|pair| pair.len() > 1) {
-            let total: f64 = pair.iter().map(|&answer| part(answer)).sum();
-            pair.iter().for_each(|&a| sum(who(a), above(a) * (total - part(a))));
+        let parts = |answers: &[u32]| answers.iter().map(|&answer| part(answer)).sum::<f64>();
+        for pair in said.each() {
+            let total = parts(pair);
+            for own in pair.chunk_by(by_worker).filter(|own| own.len() < pair.len()) {
+                let others = total - parts(own);
+                own.iter().for_each(|&a| sum(who(a), above(a) * others));
+            }
         }
     };
     let mut x: Vec<f64> = shared.iter().map(|s: &f64| s.sqrt()).collect();

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use crate::dawid_skene::Posterior;
 
-/// Bytes for an answered pair while clusters are merged: its place among the neighbours of both
-/// objects, in maps that may be half empty, its offer and its log-odds.
+/// Bytes for an answered pair, and for an object, while clusters are merged: the pair's place among
+/// the neighbours of both objects, in maps that may be half empty, its offer and its log-odds.
 pub(crate) const PAIR: usize = 160;
 /// Merges between two checks of the observer.
 const CHECKED_EVERY: usize = 256;
@@ -28,7 +28,8 @@ pub(crate) struct Agglomerated {
 /// Clusters between which nobody answered are candidates as well; ties go to answered pairs, then
 /// to the smaller clusters, then to the lower numbers. O(m log m) for m answered pairs, but for
 /// hubs: a merge walks the neighbours of both clusters, and O(n) more for a merge that goes against
-/// the answers. Memory at most [`PAIR`] bytes for each answered pair.
+/// the answers. Memory at most [`PAIR`] bytes for each answered pair and
+/// each object.
 pub(crate) fn agglomerate(
     posterior: &Posterior,
     k: usize,

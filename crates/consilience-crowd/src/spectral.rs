@@ -128,10 +128,11 @@ pub(crate) fn residual(
 /// Matrices of answers then have smooth waves along the chain among their leading eigenvectors, of
 /// almost the eigenvalues that the clusters have: those are lost among these. A random walk over
 /// the compared pairs tells, by its second eigenvalue as a share of the first: that is near 1 along
-/// a chain, and `2 sqrt(d - 1) / d` where each object was compared with d at random (the bound of
-/// Alon and Boppana); what is more than half of the way from there to 1 counts as a chain. The mean
-/// degree is added to every degree, or a few objects that hang on the rest by a thread would count
-/// as one (the regularization of Amini, Chen, Bickel, Levina 2013).
+/// a chain, and `((sqrt(s) + sqrt(t - 1))^2 - t) / (t s)` where each object is in t tasks with s
+/// others each, all at random; of pairs that is `2 sqrt(t - 1) / t`, the bound of Alon and Boppana.
+/// What is more than half of the way from there to 1 counts as a chain. The mean degree is added to
+/// every degree, or a few objects that hang on the rest by a thread would count as one (the
+/// regularization of Amini, Chen, Bickel, Levina 2013).
 pub(crate) fn is_local(
     answers: &Answers,
     counts: &AnswerCounts,
@@ -149,8 +150,11 @@ pub(crate) fn is_local(
     let seed = seed.derive("crowd walk", 0);
     let options = TruncatedOptions::new(2).tolerance(TOLERANCE).max_iterations(PRODUCTS).seed(seed);
     let values = try_truncated_eigen(&walk, &options, observer)?.values;
-    let degree = mean.max(2.0);
-    let least = 0.5 * (1.0 + 2.0 * (degree - 1.0).sqrt() / degree);
+    let items: usize = answers.tasks().map(|task| task.n_items()).sum();
+    let others = (2.0 * answers.n_pair_answers() as f64 / items as f64).max(1.0);
+    let tasks = (mean / others).max(1.0);
+    let random = ((others.sqrt() + (tasks - 1.0).sqrt()).powi(2) - tasks) / (tasks * others);
+    let least = 0.5 * (1.0 + random.min(1.0));
     Ok(matches!(values[..], [first, second] if second > least * first))
 }
 

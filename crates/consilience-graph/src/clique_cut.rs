@@ -241,13 +241,13 @@ fn spectral(
         .collect();
     let scale: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
     let wanted = cut.eigenpairs(n)?.min(incidence.n_clusters());
+    // Once whole, and once more component by component.
+    budget.check_table("embedding of microclusters", n, wanted, 16)?;
     let found = leading(incidence, &shares, &scale, wanted, budget, observer)?;
     if !found.converged {
         report.status = Status::MaxIterations;
     }
     observer.check()?;
-    // Once whole, and once more component by component.
-    budget.check_table("embedding of microclusters", n, wanted, 16)?;
     let rows = embedded(incidence, &found, &scale)?;
     cut.round(&parts, &found, rows, incidence.sizes(), report, observer)
 }

@@ -207,6 +207,12 @@ impl TransferCut {
         if let Some(joined) = self.clusters.fixed().and_then(|k| parts.joined(k)) {
             return Ok(joined);
         }
+        // Once whole, and once more component by component.
+        let room = |k: usize| {
+            let wide = k.min(incidence.n_clusters());
+            self.budget.check_table("embedding of microclusters", rows, wide, 16)
+        };
+        self.clusters.fixed().map_or(Ok(()), room)?;
         let spectrum = IncidenceSpectrum::within(
             incidence,
             weights,
@@ -219,9 +225,7 @@ impl TransferCut {
             return Ok(joined);
         }
         let (vectors, sizes) = (spectrum.vectors.view(), incidence.sizes());
-        // Once whole, and once more component by component.
-        let wide = k.min(spectrum.values.len());
-        self.budget.check_table("embedding of microclusters", rows, wide, 16)?;
+        room(k)?;
         let rows = spectrum.rows(incidence, k)?;
         let mut fit = parts.cut(k, vectors, rows, sizes, |rows, weights, k| {
             self.directions(rows, weights, k, observer)

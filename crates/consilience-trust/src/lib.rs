@@ -27,10 +27,10 @@
 //! a sample of the objects for what is costly on all.
 
 mod cdf;
-mod criteria;
 mod diagnostics;
 mod members;
 mod number;
+mod number_table;
 mod recommended;
 mod sample;
 #[cfg(feature = "serde")]
@@ -41,6 +41,7 @@ mod tests;
 
 pub use cdf::ConsensusCdf;
 pub use diagnostics::{ClusterDiagnostics, Diagnostics, MemberDiagnostics};
-pub use number::{ClusterNumber, Criterion, NumberRow, NumberTable};
+pub use number::ClusterNumber;
+pub use number_table::{Criterion, NumberRow, NumberTable};
 pub use recommended::Recommended;
 pub use sample::RowSample;

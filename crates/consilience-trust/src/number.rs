@@ -8,8 +8,8 @@ use consilience_graph::{ClusterIncidence, IncidenceSpectrum};
 
 use crate::ConsensusCdf;
 use crate::cdf::MAX_MEMBERS;
-use crate::criteria::conclude;
 use crate::members::heard;
+use crate::number_table::{NumberRow, NumberTable, conclude};
 use crate::sample::sampled;
 
 /// Default of the most clusters that are tried.
@@ -83,82 +83,6 @@ pub struct ClusterNumber {
     objects: usize,
     seed: Seed,
     budget: MemoryBudget,
-}
-
-/// What each number of clusters looks like, and what the criteria make of it.
-///
-/// From [`ClusterNumber::choose`].
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(try_from = "crate::stored::NumberTableFields")
-)]
-#[non_exhaustive]
-pub struct NumberTable {
-    /// One row per number of clusters, ascending.
-    pub rows: Vec<NumberRow>,
-    /// The criteria: eigengap, PAC, lifetime, delta area and directions, or those of them that
-    /// there are in a grouped table.
-    pub criteria: Vec<Criterion>,
-    /// The number of clusters recommended.
-    pub recommended: usize,
-    /// The least and the largest number that a criterion chooses: how sure the recommendation is.
-    /// Criteria that are the same for all numbers tried choose none; where members are all alike,
-    /// and their number is among those tried, both are that number. On ensembles of many kinds the
-    /// range held the number of classes in two of three (`docs/choosing.md`).
-    pub range: (usize, usize),
-    /// Plain sentences: what was recommended and why, every warning, and what was tried.
-    pub notes: Vec<String>,
-}
-
-/// One number of clusters.
-///
-/// Part of a [`NumberTable`], from [`ClusterNumber::choose`].
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(try_from = "crate::stored::NumberRowFields")
-)]
-#[non_exhaustive]
-pub struct NumberRow {
-    /// k.
-    pub clusters: usize,
-    /// Members behind the CDF: resamples, or base clusterings with k clusters.
-    pub members: usize,
-    /// The consensus CDF at k, for plotting.
-    pub cdf: ConsensusCdf,
-    /// Area under it.
-    pub area: f64,
-    /// The area itself in the first row; from then on by what share it grew from the row before.
-    pub delta_area: f64,
-    /// Proportion of ambiguous pairs.
-    pub pac: f64,
-    /// How alike the resamples are, or the base clusterings with k clusters: the mean adjusted Rand
-    /// index of each with the next, and of the last with the first. No criterion is made of it,
-    /// since it is high where k is too small. `None` where no two can be compared.
-    pub stability: Option<f64>,
-    /// Range of heights over which k clusters persist; `None` in a grouped table.
-    pub lifetime: Option<f64>,
-    /// Gap behind the k-th eigenvalue; `None` in a grouped table.
-    pub eigengap: Option<f64>,
-}
-
-/// What one criterion says.
-///
-/// Part of a [`NumberTable`], from [`ClusterNumber::choose`].
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct Criterion {
-    /// `eigengap`, `pac`, `lifetime`, `delta-area` or `directions`.
-    pub name: &'static str,
-    /// The number of clusters that it chooses, the least of equally good ones; the least that was
-    /// tried where the criterion is the same for all, as its warning then says.
-    pub clusters: usize,
-    /// Why not to trust it here; `None` where nothing is against it.
-    pub warning: Option<String>,
 }
 
 impl Default for ClusterNumber {

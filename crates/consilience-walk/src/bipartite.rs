@@ -9,6 +9,7 @@ pub struct BipartiteGraph {
     pub weights: Array2<f64>,
     /// Relative error of the similarities behind it where they were not computed exactly: four
     /// standard errors of the sampled norms and what is thought to be left of the walks, at the
-    /// worst microcluster. A statistical bound, not a proof.
+    /// worst microcluster. A statistical bound, not a proof; 0 where nothing was sampled and single
+    /// precision alone is left. `None` where there was a matrix.
     pub error_bound: Option<f64>,
 }

@@ -281,6 +281,11 @@ impl Diffusion {
         let clusters = self.n_clusters(incidence, observer)?;
         let dimensions = clusters.saturating_mul(self.width);
         incidence.check_overlaps(self.budget)?;
+        // Once whole and, where there are several, twice component by component.
+        let parts = Components::of_incidence(incidence).n_components();
+        let wide = dimensions.min(incidence.n_clusters());
+        let bytes = if parts > 1 { 24 } else { 16 };
+        self.budget.check_table("places of microclusters", incidence.n_rows(), wide, bytes)?;
         let weights = ensemble_driven_cluster_index(incidence, self.entropy_scale, observer)?;
         let mut weights = incidence.weighed(weights)?;
         for (weight, factor) in weights.iter_mut().zip(factors.into_iter().flatten()) {
@@ -288,9 +293,6 @@ impl Diffusion {
         }
         let spectrum =
             IncidenceSpectrum::within(incidence, &weights, dimensions, self.budget, observer)?;
-        // Once whole, and twice component by component.
-        let wide = dimensions.min(incidence.n_clusters());
-        self.budget.check_table("places of microclusters", incidence.n_rows(), wide, 24)?;
         let mut rows = spectrum.rows(incidence, dimensions)?;
         // The rows have sigma as a factor already, and the values are sigma^2.
         for (j, value) in spectrum.values.iter().take(rows.ncols()).enumerate() {

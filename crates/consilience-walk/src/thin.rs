@@ -1,4 +1,4 @@
-//! PTS in products only, for more microclusters than a dense matrix can hold.
+//! PTS in products only, where a dense matrix would take too much memory or time.
 //!
 //! `B = N G N C` with `N = diag(G_ii)^-1/2` and C the scaled incidence needs G only in products
 //! with panels of columns, which are 2 T sparse products each and exact but for rounding: the
@@ -218,6 +218,7 @@ impl Beyond {
 #[derive(Debug)]
 pub(crate) struct Norms {
     pub(crate) squares: Vec<f64>,
+    /// 0 where none was sampled.
     pub(crate) error_bound: f64,
     /// Set where walks need not be walked to the end.
     pub(crate) beyond: Option<Beyond>,

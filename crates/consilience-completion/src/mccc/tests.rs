@@ -116,8 +116,10 @@ fn very_large_weights_have_an_objective_and_an_honest_gap() {
             let method = Mccc::new(3).loss_weight(LossWeight::Fixed(c)).solver(solver);
             let method = method.tolerance(1e-4).max_iterations(20);
             let report = method.fit_completed(x.view(), &known, &()).unwrap().report;
+            assert!(report.objective.is_none_or(f64::is_finite), "{c}, {solver:?}");
+            assert!(report.error_bound.is_some() || report.status != Status::Solved);
             if report.status == Status::Solved {
-                assert!(report.objective.is_some_and(f64::is_finite), "{c}, {solver:?}");
+                assert!(report.objective.is_some(), "{c}, {solver:?}");
                 assert!(report.error_bound.is_some_and(|gap| gap <= 1e-4), "{c}, {solver:?}");
             }
         }

@@ -2,10 +2,14 @@
 
 use consilience_core::{FeatureMap, Features, Observer, Result, Seed};
 use consilience_num::svd::{Rows, SvdOptions, try_truncated_svd};
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, Axis};
 
 use super::regression::Projection;
 use crate::product::product;
+
+/// Up to this share of what the entries of a column add up to without their signs, their sum is
+/// rounding: so it is where features are centred.
+const ROUNDING: f64 = 1e-10;
 
 /// How [`Rdml`](crate::Rdml) divides the objects by the learned similarity.
 ///
@@ -24,8 +28,9 @@ pub enum SimilarityCut {
     /// The normalised cut of the similarities `X' M X`, as in the thesis (J. Shi, J. Malik, 2000):
     /// k-means on the first k generalised eigenvectors of `(S, D)`, D holding the row sums of S. An
     /// object whose row sum is not above 0, for which the cut is not defined, gets the mean of the
-    /// others' and a note says how many there are. Nothing is N x N; clusterings of it cannot be
-    /// stored.
+    /// others' and a note says how many there are. Those of standardized features, which are
+    /// centred, are all 0: k-means divides the objects then, and a note says so. Nothing is N x N;
+    /// clusterings of it cannot be stored.
     ShiMalik,
 }
 
@@ -43,7 +48,7 @@ pub(super) struct Normalized {
 
 impl Normalized {
     /// The eigenvectors for rows that are projected already, N x k, and the number of objects whose
-    /// row sum is not above 0; nothing where no similarity is left.
+    /// row sum is not above 0; nothing where all row sums are 0 but for rounding.
     pub(super) fn new(
         projection: &Projection,
         rows: &Array2<f64>,
@@ -55,6 +60,10 @@ impl Normalized {
         let mut total = vec![0.0; r];
         Rows::multiply_transposed(rows, &vec![1.0; n], &mut total, 1);
         let total = Array1::from(total);
+        let sizes = rows.map_axis(Axis(0), |column| column.iter().map(|x| x.abs()).sum::<f64>());
+        if total.iter().zip(&sizes).all(|(sum, size)| sum.abs() <= ROUNDING * size) {
+            return Ok(None);
+        }
         let sums: Vec<f64> = rows.rows().into_iter().map(|row| row.dot(&total)).collect();
         let above: Vec<f64> = sums.iter().copied().filter(|&s| s > 0.0).collect();
         let mean = above.iter().sum::<f64>() / above.len() as f64;

@@ -260,11 +260,20 @@ impl Rdml {
         let (k, restarts) = (self.clusters, self.restarts);
         let cut = match self.cut {
             SimilarityCut::KMeans => None,
+            // Similarities of centred features sum to 0.
+            SimilarityCut::ShiMalik if self.standardize => None,
             SimilarityCut::ShiMalik => report.stage("eigenvectors", || {
                 let seed = self.seed.derive("eigenvectors", 0);
                 Normalized::new(&projection, &rows, k, seed, observer)
             })?,
         };
+        if self.cut == SimilarityCut::ShiMalik && cut.is_none() {
+            report.notes.push(
+                "the similarities of every object sum to 0, as those of standardized features do: \
+                 the normalised cut is not defined, and k-means divides the objects"
+                    .to_owned(),
+            );
+        }
         let seen = cut.as_ref().map_or(rows.view(), |(_, eigenvectors, _)| eigenvectors.view());
         let found = cluster_rows(seen, k, restarts, self.seed, &mut report, observer)?;
         report.iterations = found.iterations;

@@ -204,6 +204,10 @@ fn the_cut_finds_what_k_means_finds_on_plain_blobs() {
     let found = method.fit_sample(x.view(), &sample, given, &()).unwrap();
     let ari = adjusted_rand(&found.output.clustering.partition, &truth).unwrap();
     assert!(ari > 0.9, "{ari}");
+    // Centred features, whose similarities sum to 0, have no such cut.
+    assert!(found.report.notes.iter().any(|note| note.contains("sum to 0")), "{:?}", found.report);
+    let raw = method.standardize(false).fit_sample(x.view(), &sample, given, &()).unwrap();
+    assert!(!raw.report.notes.iter().any(|note| note.contains("sum to 0")), "{:?}", raw.report);
     let error = Rdml::new(2).smoothing(Smoothing::PerObject(f64::NAN));
     let error = error.fit_sample(x.view(), &sample, given, &()).map(|_| ()).unwrap_err();
     assert!(error.message().contains("smoothing is NaN"), "{error}");

@@ -68,7 +68,8 @@ impl Lwgp {
         /// Seed of the k-means starts. Default `Seed(0)`.
         pub fn seed(mut self, seed: Seed) { self.cut = self.cut.seed(seed) }
 
-        /// How much memory the matrices of all clusters of the members may take. Default 8 GiB.
+        /// How much memory the matrices of all clusters of the members, the vectors of these and
+        /// those of the microclusters may take. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) {
             self.cut = self.cut.memory_budget(budget)
         }

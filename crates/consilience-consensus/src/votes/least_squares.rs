@@ -38,7 +38,8 @@ use super::{Qmi, number};
 /// ```
 ///
 /// # Complexity
-/// O(n M) for the microclusters, then O(n~ M k + M k^3) per round; 16 k bytes per object, and 24 k
+/// O(n M) for the microclusters, then O(n~ M k + M k^3) per round; 8 k bytes per object, 16 k per
+/// microcluster, and 24 k
 /// per cluster of the member that has most.
 ///
 /// # Errors
@@ -96,6 +97,8 @@ impl LeastSquares {
     ) -> Result<(Array2<f64>, Vec<f64>)> {
         let k = number(self.clusters, "least squares consensus")?;
         ballots.check_alignment(k, self.budget)?;
+        // Those of this round and of the one before.
+        self.budget.check_table("memberships", ballots.n_nodes(), k, 16)?;
         let start = first_reference(&self.start, k, ballots, observer)?;
         let mut y = indicator(&start, k)?;
         let mut path: Vec<f64> = Vec::new();
@@ -140,8 +143,7 @@ impl NodeConsensus for LeastSquares {
         let k = number(self.clusters, "least squares consensus")?;
         self.start.check()?;
         ensure!(self.max_iterations > 0, invalid("max_iterations 0; expected at least 1"));
-        // Those of this round and of the one before.
-        self.budget.check_table("memberships", ensemble.n_objects(), k, 16)
+        self.budget.check_table("memberships", ensemble.n_objects(), k, 8)
     }
 
     fn solve(

@@ -24,7 +24,7 @@ const TRIAL: usize = 20;
 const LARGE: usize = 20_000_000;
 const SHORT_TRIAL: usize = 5;
 /// With more pair answers no start is added: what it needs goes through all of them many times.
-const MANY: usize = 5_000_000;
+const MANY: usize = 1_000_000;
 /// Weight of random memberships in a perturbed start.
 const PERTURBATION: f64 = 0.3;
 /// Share of answers from workers who contradict the others from which on the computed starts, which

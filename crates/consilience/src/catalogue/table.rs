@@ -115,7 +115,7 @@ const PTGP: &[Parameter] = &[
     Parameter::new(
         "dense_limit",
         "microclusters up to which the similarity is a matrix",
-        "10000",
+        "10000, fewer where the matrix takes more than 4e10 multiply-adds",
         "any number",
     ),
 ];

@@ -175,7 +175,8 @@
 //! ```
 //!
 //! [`ClusterNumber`](crate::trust::ClusterNumber) computes five criteria for every k from 2 to the
-//! square root of the number of microclusters, and to 30 at most;
+//! square root of the number of microclusters (further where the members nearly agree), and to 30
+//! at most;
 //! [`at_least`](crate::trust::ClusterNumber::at_least) and
 //! [`up_to`](crate::trust::ClusterNumber::up_to) set other limits. If the criteria agree, that
 //! number is recommended; otherwise a value between them. On data with known classes the median

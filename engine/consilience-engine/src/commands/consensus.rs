@@ -115,7 +115,10 @@ fn tell(
 /// The memberships, or those of a hard clustering.
 fn memberships(method: &str, found: &NamedResult, terminal: &Terminal) -> Memberships {
     found.memberships.clone().unwrap_or_else(|| {
-        terminal.note(format!("{method} gives a hard clustering: its memberships are 0 or 1"));
+        terminal.note(format!(
+            "{method} gives a hard clustering: its memberships are 0 or 1, those of unlabelled \
+             objects 1/k"
+        ));
         Memberships::from(&found.partition)
     })
 }
