@@ -11,7 +11,6 @@ use std::sync::Mutex;
 use consilience_core::{Observer, Result, Stop};
 use rayon::prelude::*;
 
-use crate::divergence::Divergence;
 use crate::inside::{Inside, slope};
 use crate::kernel;
 use crate::point::{self, Point, Problem, Row, inner, steepest};

@@ -39,6 +39,9 @@ impl Coding<'_> {
     ) -> Outcome<Table> {
         let holes = missing != Missing::Refuse;
         let table = files::data_table(path, self.columns, drop, holes, terminal)?;
+        if holes {
+            files::check_columns(&table).map_err(|failure| failure.within(path.display()))?;
+        }
         let filled = filled(&table, missing, terminal)
             .map_err(|e| Failure::from(e).within(path.display()))?;
         let Some(labels) = table.categories() else { return Err(none(path)) };

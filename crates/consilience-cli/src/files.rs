@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use consilience::core::Dense;
 use consilience::crowd::{Answers, GroupAnswer, KeywordAnswer, PairAnswer};
 use consilience::generate::Missing;
 use consilience::graph::Network;
@@ -177,6 +178,7 @@ impl Table {
         if missing == Missing::Refuse {
             return Table::of(table);
         }
+        check_columns(&table)?;
         let filled = missing.filled_observed(table.view()?, terminal)?;
         let (names, ids) = (table.number_names().to_vec(), table.ids().cloned());
         Ok(Table::coded(FeatureTable::F64(filled), names, ids, None))
@@ -284,6 +286,22 @@ pub(crate) fn data_table(
 ) -> Outcome<DataTable> {
     let input = input(path)?.categorical(categorical).drop(drop).missing(missing);
     Ok(terminal.read(path, input.data_table(terminal).map_err(|e| in_own_words(&e))?))
+}
+
+/// Refuses columns without any value: there is nothing to fill them with.
+pub(crate) fn check_columns(table: &DataTable) -> Outcome<()> {
+    let Some(numbers) = table.numbers().map(FeatureTable::view) else { return Ok(()) };
+    let empty = match numbers.dense() {
+        Ok(Dense::F32(x)) => x.columns().into_iter().position(|c| c.iter().all(|v| v.is_nan())),
+        Ok(Dense::F64(x)) => x.columns().into_iter().position(|c| c.iter().all(|v| v.is_nan())),
+        // Zeros of sparse features are values.
+        Err(_) => None,
+    };
+    let Some(column) = empty else { return Ok(()) };
+    let name = table.number_names().get(column).cloned().unwrap_or_else(|| column.to_string());
+    Err(Failure::Bad(format!(
+        "column {name:?} is missing for every object; expected --drop {name}"
+    )))
 }
 
 /// Features, n rows and d columns of finite numbers, without the dropped columns; missing values

@@ -44,6 +44,26 @@ fn memberships_of_an_update_have_the_labels_as_columns() {
     }
 }
 
+/// What is for the metric alone would be refused beside the read-out that is named.
+#[test]
+fn advice_about_memberships_can_be_followed() {
+    let folder = prepared();
+    // The memberships do not put objects of two classes together, the labels do.
+    folder.write("links.csv", "i,j,link\n0,1,must\n");
+    let run = "update pool.csv --clusters 4 --constraints links.csv -o l.csv --soft s.csv";
+    for (more, advice) in [
+        ("", "; --read-out rounding takes"),
+        ("--rule metric", "; --read-out rounding takes"),
+        ("--rule metric --param folds=3", "; --read-out rounding, without --features and --param,"),
+    ] {
+        let told = folder.ok(&format!("{run} {more}")).stderr;
+        assert!(told.contains(advice), "{more}: {told}");
+    }
+    let refused = format!("{run} --rule metric --param folds=3 --read-out rounding");
+    folder.fails(&refused, &["--param"]);
+    folder.ok(&format!("{run} --rule metric --read-out rounding"));
+}
+
 #[test]
 fn a_numbered_column_of_ids_is_one_in_every_format() {
     let folder = prepared();

@@ -263,7 +263,7 @@ impl Constraints {
     }
 
     /// What the constraints say about two objects, directly or through a chain; `None` where they
-    /// leave it open, as about objects that do not exist.
+    /// leave it open, as about two objects of which one does not exist.
     pub fn relation(&self, i: usize, j: usize) -> Option<Link> {
         if i == j {
             return Some(Link::Must);

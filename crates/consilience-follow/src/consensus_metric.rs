@@ -60,6 +60,9 @@ pub struct ConsensusMetric {
     pub(crate) opened: Report,
     /// How much memory all metrics together may take.
     pub(crate) budget: MemoryBudget,
+    /// Whether the metric of all links last stopped before it was solved: that of the given
+    /// members, and that of all.
+    pub(crate) capped: [bool; 2],
 }
 
 /// What following a batch did.
@@ -99,7 +102,19 @@ impl MetricRule {
     /// 8 GiB (an [`Updater`](crate::Updater) has its own budget),
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn open(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<ConsensusMetric> {
-        self.open_bounded(ensemble, None, MemoryBudget::default(), observer)
+        self.open_within(ensemble, MemoryBudget::default(), observer)
+    }
+
+    /// As [`MetricRule::open`], with another budget for all metrics together: for methods that
+    /// have one.
+    #[doc(hidden)]
+    pub fn open_within(
+        &self,
+        ensemble: &Ensemble,
+        budget: MemoryBudget,
+        observer: &dyn Observer,
+    ) -> Result<ConsensusMetric> {
+        self.open_bounded(ensemble, None, budget, observer)
     }
 
     /// As [`MetricRule::open`], with the bounds of links from these objects, which exist.
@@ -134,6 +149,7 @@ impl MetricRule {
             grown: None,
             opened,
             budget,
+            capped: [false; 2],
         })
     }
 }
@@ -235,17 +251,15 @@ impl ConsensusMetric {
         let grown = self.grown.iter_mut().flat_map(GrownMetrics::metrics_mut);
         // The one of all links comes before those of the folds, in both places.
         let own = std::iter::once(&mut self.base.metric).chain(&mut self.folds);
-        let mut metrics: Vec<(bool, &mut LogDet)> = own
-            .enumerate()
-            .filter(|_| !grown_only)
-            .chain(grown.enumerate())
-            .map(|(at, metric)| (at == 0, metric))
-            .collect();
-        let ends: Vec<(bool, usize, bool)> = metrics
+        let own = own.enumerate().map(|(at, metric)| ((at == 0).then_some(0), metric));
+        let grown = grown.enumerate().map(|(at, metric)| ((at == 0).then_some(1), metric));
+        let mut metrics: Vec<(Option<usize>, &mut LogDet)> =
+            own.filter(|_| !grown_only).chain(grown).collect();
+        let ends: Vec<(Option<usize>, usize, bool)> = metrics
             .par_iter_mut()
             .with_max_len(1)
             .map(|(all, metric)| {
-                let most = if *all { iterations } else { iterations.min(FOLD_SWEEPS) };
+                let most = if all.is_some() { iterations } else { iterations.min(FOLD_SWEEPS) };
                 let end = metric.settle(tolerance, most, |_| observer.check())?;
                 Ok((*all, end.0, end.1))
             })
@@ -253,8 +267,11 @@ impl ConsensusMetric {
         for (all, done, converged) in ends {
             report.iterations = report.iterations.max(done);
             // Those of the folds are good enough to judge by where they stop.
-            if all && !converged {
-                report.status = Status::MaxIterations;
+            if let Some(at) = all {
+                self.capped[at] = !converged;
+                if !converged {
+                    report.status = Status::MaxIterations;
+                }
             }
         }
         Ok(())
@@ -295,6 +312,7 @@ impl ConsensusMetric {
                 metric: self.base.metric.clone(),
             },
             grown: None,
+            capped: [self.capped[0], false],
             ..self.clone()
         };
         let mut report = MetricReport::new(self.links.len());
@@ -302,11 +320,13 @@ impl ConsensusMetric {
             let with = (&self.rule, self.budget);
             let mut grown =
                 GrownMetrics::open(with, members, left_out, features, ensemble, observer)?;
+            // Those grown before are kept until these are there.
+            let copies = 1 + usize::from(self.grown.is_some());
             check_metrics(
                 self.budget,
                 self.rule.folds,
                 grown.all.metric.n_dimensions(),
-                constraints.len(),
+                constraints.len().saturating_mul(copies),
             )?;
             for (t, pair) in constraints.iter().enumerate() {
                 grown.add(ensemble, pair, self.rule.fold(t));
@@ -373,9 +393,10 @@ impl ConsensusMetric {
         self.grown.as_ref().map_or(Ok(()), |grown| grown.all.coordinates.check(ensemble))
     }
 
-    /// Refuses new links for which there is no room, one vector in every metric.
+    /// Refuses new links for which there is no room, beside those before them, which are there
+    /// twice.
     fn check_room(&self, new: usize) -> Result<()> {
-        let (folds, links) = (self.rule.folds, self.links.len() + new);
+        let (folds, links) = (self.rule.folds, 2 * self.links.len() + new);
         let grown = self.grown.as_ref().map_or(0, |g| g.all.metric.n_dimensions());
         let q = self.base.metric.n_dimensions().saturating_add(grown);
         check_metrics(self.budget, folds, q, links)

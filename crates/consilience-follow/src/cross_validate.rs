@@ -1,7 +1,9 @@
 //! Which read-out is used: each is compared with links that it was made without.
 
 use consilience_completion::CompletedMap;
-use consilience_core::{Constraints, Ensemble, Fit, Observer, Pair, Partition, Result};
+use consilience_core::{
+    Constraints, Ensemble, Fit, Observer, Pair, Partition, Report, Result, Status,
+};
 use consilience_num::logdet::LogDet;
 use rayon::prelude::*;
 
@@ -139,8 +141,9 @@ impl ConsensusMetric {
     }
 
     /// The clustering that cross-validation chooses, ready to label objects; `constraints` are
-    /// those followed. The report notes which it is, and tells of the embeddings where their
-    /// clusters were placed by a sample or by inexact eigenvectors.
+    /// those followed. The report notes which it is, tells of the embeddings where their clusters
+    /// were placed by a sample or by inexact eigenvectors, and says where the metric of all links
+    /// stopped before it was solved.
     ///
     /// Centres are found on at most 65,536 microclusters, on 4,096 in cross-validation; all objects
     /// are labelled by them.
@@ -192,7 +195,26 @@ impl ConsensusMetric {
             "the ensemble distinguishes no more objects",
         );
         report.notes.push(format!("read out: {}", validation.chosen.name()));
+        self.tell_capped(validation.chosen, &mut report);
         Ok(Fit::new(read, report))
+    }
+
+    /// Says where a metric of all links stopped at its cap, and whether what was read out did.
+    fn tell_capped(&self, chosen: ReadOutMethod, report: &mut Report) {
+        let used = match chosen {
+            ReadOutMethod::Metric => self.capped[0],
+            ReadOutMethod::MetricGrown => self.capped[1],
+            _ => false,
+        };
+        if used {
+            report.status = Status::MaxIterations;
+        }
+        if self.capped.contains(&true) {
+            report.notes.push(format!(
+                "the metric stopped at max_iterations, {}, before it was solved",
+                self.rule.max_iterations
+            ));
+        }
     }
 
     /// The clustering by a given method, without cross-validation and without assigning linked

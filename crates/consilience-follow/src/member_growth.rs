@@ -9,7 +9,7 @@ use consilience_core::{
 };
 use consilience_metric::{Itml, LinearMap, MetricLearner};
 use consilience_num::svd::{SvdOptions, try_truncated_svd};
-use ndarray::{Array2, ArrayView2, Axis, s};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
 use crate::objects::Objects;
@@ -88,7 +88,9 @@ const CHUNK: usize = 4_096;
 /// ([`components`](MemberGrowth::components)): `folds` fits of the learner, one fit of the
 /// clusterer per member over at most 10,000 objects ([`sample`](MemberGrowth::sample)), and O(n d
 /// (d + M k)) to label the others by the nearest mean; folds run in parallel. ITML copies the
-/// features once per thread; nothing else is in proportion to n but components and labels.
+/// features once per thread; nothing else is in proportion to n but components and labels. Rows
+/// with counts are repeated in each fold for learner and clusterer, as many objects as the sample
+/// has; the components take each row once.
 ///
 /// # References
 /// Ours; the open question of Yi 2014, Section 7.2. The default learner is ITML (Davis et al.
@@ -189,13 +191,15 @@ impl MemberGrowth {
         constraints: &Constraints,
         observer: &dyn Observer,
     ) -> Result<Fit<GrownMembers>> {
-        self.grow_objects(features, None, clusters, constraints, observer)
+        let budget = MemoryBudget::default();
+        self.grow_objects(features, None, clusters, constraints, budget, observer)
     }
 
     /// As [`MemberGrowth::grow`], where row i stands for `counts[i]` identical objects, as
     /// [`Ensemble::counts`](consilience_core::Ensemble::counts) says: what it gives on the rows
-    /// repeated one behind the other, where the clusterer gives equal objects equal labels. Members
-    /// and features are of the rows, as are the constraints.
+    /// repeated one behind the other, where the clusterer gives equal objects equal labels; the
+    /// features but for rounding and signs. Members and features are of the rows, as are the
+    /// constraints.
     ///
     /// Of more objects than the [`sample`](MemberGrowth::sample) the learner sees as many at even
     /// distances, and the linked ones.
@@ -213,21 +217,24 @@ impl MemberGrowth {
         constraints: &Constraints,
         observer: &dyn Observer,
     ) -> Result<Fit<GrownMembers>> {
-        self.grow_objects(features, Some(counts), clusters, constraints, observer)
+        let budget = MemoryBudget::default();
+        self.grow_objects(features, Some(counts), clusters, constraints, budget, observer)
     }
 
-    /// As [`MemberGrowth::grow_counted`]; each row stands for itself where there are no counts.
+    /// As [`MemberGrowth::grow_counted`], within this budget; each row stands for itself where
+    /// there are no counts.
     pub(crate) fn grow_objects(
         &self,
         features: Features<'_>,
         counts: Option<&[u64]>,
         clusters: usize,
         constraints: &Constraints,
+        budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Fit<GrownMembers>> {
         let features = features.dense()?;
         let objects = Objects::of(features.n_objects(), counts)?;
-        let range = self.checked(features, &objects, clusters, constraints)?;
+        let range = self.checked(features, &objects, clusters, constraints, budget)?;
         let asked = features.n_features() > self.components;
         let count = if asked { COMPONENTS.max(self.components) } else { COMPONENTS };
         let sample = self.sample_for(*range.end());
@@ -271,6 +278,7 @@ impl MemberGrowth {
         objects: &Objects<'_>,
         clusters: usize,
         constraints: &Constraints,
+        budget: MemoryBudget,
     ) -> Result<RangeInclusive<usize>> {
         let (rows, n) = (features.n_objects(), objects.total());
         ensure!(
@@ -303,9 +311,11 @@ impl MemberGrowth {
             invalid("members of up to {} clusters made from {sample} objects", range.end())
         );
         if objects.counted() {
-            // Rows stand for more objects than there may be room for.
+            // Rows stand for more objects than there may be room for: a fold has those that its
+            // learner sees, and those that its members are made from.
             let (what, drawn) = ("objects that members are made from", sample.min(n));
-            MemoryBudget::default().check_table(what, drawn, features.n_features() + 1, 8)?;
+            let width = features.n_features().min(self.components);
+            budget.check_table(what, drawn, width.saturating_mul(2).saturating_add(1), 8)?;
         }
         Ok(range)
     }
@@ -429,18 +439,26 @@ pub(crate) fn principal_components(
     observer: &dyn Observer,
 ) -> Result<Array2<f32>> {
     let (n, d) = (features.n_objects(), features.n_features());
-    let rows = objects.evenly(sample);
+    let mut rows = objects.evenly(sample);
+    let drawn = rows.len();
+    // A row that comes several times is kept once, and counts as often.
+    let times: Vec<f64> = rows.chunk_by(|a, b| a == b).map(|same| same.len() as f64).collect();
+    rows.dedup();
+    let times = (rows.len() < drawn).then_some(times);
     let mut x = apply_to(&LinearMap::identity(d)?, features, &rows)?;
     let mut means = vec![0.0; d];
     let mut scales = vec![0.0; d];
     for ((mut column, mean), scale) in x.columns_mut().into_iter().zip(&mut means).zip(&mut scales)
     {
-        *mean = column.mean().unwrap_or(0.0);
-        let deviation = column.std(0.0);
+        let (middle, deviation) = mean_and_deviation(column.view(), times.as_deref());
+        *mean = middle;
         // A constant feature is left out, and one so large that its sums overflow.
         *scale =
             if deviation > 0.0 && deviation.recip().is_finite() { deviation.recip() } else { 0.0 };
         column.mapv_inplace(|v| (v - *mean) * *scale);
+        if let Some(times) = &times {
+            column.iter_mut().zip(times).for_each(|(v, t)| *v *= t.sqrt());
+        }
     }
     let svd = try_truncated_svd(&x, &SvdOptions::new(most), observer)?;
     let mut map = svd.map;
@@ -463,6 +481,21 @@ pub(crate) fn principal_components(
         .collect::<Result<_>>()?;
     let views: Vec<_> = chunks.iter().map(|c| c.view()).collect();
     ndarray::concatenate(Axis(0), &views).map_err(|e| Error::shape(e.to_string()))
+}
+
+/// Mean and standard deviation of a feature, over rows that come so many times each, or once.
+fn mean_and_deviation(column: ArrayView1<'_, f64>, times: Option<&[f64]>) -> (f64, f64) {
+    let Some(times) = times else { return (column.mean().unwrap_or(0.0), column.std(0.0)) };
+    // Value by value: a sum of equal values over their number is not quite that value, and the
+    // deviation of a constant feature must be 0.
+    let (mut total, mut mean, mut squares) = (0.0f64, 0.0f64, 0.0f64);
+    for (&v, &t) in column.iter().zip(times) {
+        total += t;
+        let before = v - mean;
+        mean += before * (t / total);
+        squares += t * before * (v - mean);
+    }
+    (mean, (squares / total).sqrt())
 }
 
 /// Some rows under a map.

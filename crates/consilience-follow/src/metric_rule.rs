@@ -16,16 +16,18 @@ const CAUTION: f64 = 0.25;
 /// Larger counts are refused as mistakes.
 const MAX_COUNT: usize = 10_000;
 
-/// Refuses more metrics of so many dimensions, with one vector per link each, than there is room
-/// for: while links are followed those before them are kept.
+/// Refuses more metrics of so many dimensions than there is room for: all twice, as they are kept
+/// while links are followed, and so many links' vectors. A link is in every metric but that of its
+/// fold.
 pub(crate) fn check_metrics(
     budget: MemoryBudget,
     folds: usize,
     dimensions: usize,
     links: usize,
 ) -> Result<()> {
-    let each = dimensions.saturating_mul(dimensions.saturating_add(links));
-    budget.check_table("metrics of the folds", 2 * (folds + 1), each, 8)
+    let squares = folds.saturating_add(1).saturating_mul(2).saturating_mul(dimensions);
+    let rows = squares.saturating_add(folds.saturating_mul(links));
+    budget.check_table("metrics of the folds", rows, dimensions, 8)
 }
 
 /// How a metric on the consensus embedding is learned from links and used: the default of the

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use consilience_core::{Constraints, Ensemble, Observer, Result};
+use consilience_core::{Constraints, Ensemble, MemoryBudget, Observer, Result};
 use consilience_simplex::stored::{Reader, Writer, corrupt};
 use ndarray::Array2;
 
@@ -18,7 +18,8 @@ impl ConsensusMetric {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::default();
         let left_out = self.grown.as_ref().map_or(&[][..], |g| &g.left_out);
-        let head = [self.n_members(), self.n_links(), left_out.len()];
+        let capped = usize::from(self.capped[0]) + 2 * usize::from(self.capped[1]);
+        let head = [self.n_members(), self.n_links(), capped, left_out.len()];
         head.iter().chain(left_out).for_each(|&v| out.u64(v as u64));
         if let Some(grown) = &self.grown {
             out.u64(grown.features.ncols() as u64);
@@ -46,7 +47,11 @@ impl ConsensusMetric {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let mut rest = Reader::new(bytes);
-        let (members, links, grown) = (rest.size()?, rest.size()?, rest.size()?);
+        let (members, links) = (rest.size()?, rest.size()?);
+        let (capped, grown) = (rest.size()?, rest.size()?);
+        if capped > 3 {
+            return Err(corrupt(format!("a metric that stopped by number {capped}")));
+        }
         if members == 0
             || members.checked_add(grown) != Some(ensemble.n_members())
             || links != constraints.len()
@@ -79,6 +84,8 @@ impl ConsensusMetric {
         if rest.left() > 0 {
             return Err(corrupt(format!("{} bytes after the metrics", rest.left())));
         }
+        state.capped = [capped % 2 == 1, capped / 2 == 1];
+        state.budget = MemoryBudget::default();
         Ok(state)
     }
 }
@@ -91,7 +98,9 @@ fn open_with_members(
     observer: &dyn Observer,
 ) -> Result<ConsensusMetric> {
     let base: Vec<usize> = (0..members).collect();
-    let mut state = rule.open(&ensemble.select(&base)?, observer)?;
+    // There was room when it was stored; the caller's budget comes later, and is for what follows.
+    let all = MemoryBudget::bytes(u64::MAX);
+    let mut state = rule.open_within(&ensemble.select(&base)?, all, observer)?;
     let wide = state.embedding().with_members(ensemble, members)?;
     state.base.coordinates = Coordinates::new(Arc::new(wide));
     state.plain = Arc::new(state.plain.with_members(ensemble, members)?);

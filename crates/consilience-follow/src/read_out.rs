@@ -2,15 +2,14 @@
 
 use consilience_core::{
     Ensemble, Error, Features, Fit, Microclusters, Observer, Pair, Partition, Report, Result, Seed,
-    Status, ensure,
+    ensure,
 };
 use consilience_walk::Diffusion;
 
 use crate::consensus_metric::{ConsensusMetric, MetricReport};
-use crate::cross_validation::ReadOutMethod;
-use crate::member_growth::MemberGrowth;
+use crate::member_growth::{COMPONENTS, MemberGrowth};
 use crate::metric_read_out::MetricReadOut;
-use crate::metric_rule::MetricRule;
+use crate::metric_rule::{MetricRule, check_metrics};
 use crate::updater::Updater;
 
 impl Updater {
@@ -31,7 +30,7 @@ impl Updater {
     ///
     /// The first call opens the metric, as does the first after objects or members came or went;
     /// from then on updates move it too. The report says where the metric of all links stopped
-    /// before it was solved; a stored state does not keep that.
+    /// before it was solved.
     ///
     /// ```
     /// use consilience::Ensemble;
@@ -57,17 +56,7 @@ impl Updater {
     pub fn read_out(&mut self, observer: &dyn Observer) -> Result<Fit<MetricReadOut>> {
         self.open_metric(observer)?;
         let Some(metric) = &self.metric else { return Err(Error::empty("no metric was opened")) };
-        let mut read = metric.read_out(self.ensemble(), self.constraints(), observer)?;
-        if self.followed != Status::Solved {
-            if matches!(read.output.method(), ReadOutMethod::Metric | ReadOutMethod::MetricGrown) {
-                read.report.status = self.followed;
-            }
-            read.report.notes.push(format!(
-                "the metric stopped at max_iterations, {}, before it was solved",
-                metric.rule().max_iterations
-            ));
-        }
-        Ok(read)
+        metric.read_out(self.ensemble(), self.constraints(), observer)
     }
 
     /// The clustering by the weights without any alignment: the diffusion consensus ([`Diffusion`])
@@ -173,7 +162,7 @@ impl Updater {
             let budget = self.weights.memory_budget();
             let mut metric = rule.open_bounded(self.ensemble(), objects, budget, observer)?;
             let links: Vec<Pair> = self.constraints().iter().collect();
-            self.followed = metric.follow(self.ensemble(), &links, observer)?.status;
+            metric.follow(self.ensemble(), &links, observer)?;
             self.metric = Some(metric);
         }
         Ok(())
@@ -232,7 +221,9 @@ impl Updater {
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for another
     /// number of [folds](MemberGrowth::folds) than that of the metric's rule;
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for features of
-    /// another number of objects.
+    /// another number of objects;
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the metrics, or the
+    /// sample of objects that rows with counts stand for, exceed the memory budget.
     ///
     /// # Complexity
     /// That of making the members, and of one spectrum for each fold.
@@ -260,9 +251,13 @@ impl Updater {
                 rule.folds
             )
         );
-        let counts = self.ensemble().counts();
+        let (counts, links) = (self.ensemble().counts(), self.constraints());
+        let budget = self.weights.memory_budget();
+        let q = self.metric.as_ref().map_or(0, |metric| metric.base.metric.n_dimensions());
+        let q = q.saturating_add(COMPONENTS.min(features.n_features()));
+        check_metrics(budget, rule.folds, q, links.len())?;
         let k = self.metric_rule.n_clusters();
-        let made = growth.grow_objects(features, counts, k, self.constraints(), observer)?;
+        let made = growth.grow_objects(features, counts, k, links, budget, observer)?;
         let (grown, mut told) = (made.output, made.report);
         let mut next = self.clone();
         next.open_metric(observer)?;
@@ -279,9 +274,7 @@ impl Updater {
             next.constraints(),
             observer,
         )?;
-        if report.status != Status::Solved {
-            (next.followed, told.status) = (report.status, report.status);
-        }
+        told.status = report.status;
         next.metric = Some(metric);
         *self = next;
         Ok(Fit::new(report, told))

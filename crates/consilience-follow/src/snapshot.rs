@@ -1,6 +1,6 @@
 //! An updater in bytes.
 
-use consilience_core::{Ensemble, Result, Status};
+use consilience_core::{Ensemble, Result};
 use consilience_simplex::WeightUpdater;
 use consilience_simplex::stored::{Envelope, Reader, Writer, corrupt};
 
@@ -8,7 +8,7 @@ use crate::consensus_metric::ConsensusMetric;
 use crate::metric_rule::MetricRule;
 use crate::updater::Updater;
 
-const ENVELOPE: Envelope = Envelope { magic: *b"CNSLSPLX", version: 3 };
+const ENVELOPE: Envelope = Envelope { magic: *b"CNSLSPLX", version: 4 };
 
 impl Updater {
     /// The state in bytes: rules, weights, alignment, links, metric and the members that were
@@ -77,8 +77,7 @@ impl Updater {
                 &(),
             )?),
         };
-        let (followed, notes) = (Status::Solved, Vec::new());
-        let updater = Updater { weights, metric_rule, metric, followed, notes };
+        let updater = Updater { weights, metric_rule, metric, notes: Vec::new() };
         if updater.grown().start != given {
             let grown = updater.ensemble().n_members() - given;
             return Err(corrupt(format!("{grown} grown members without a metric on them")));

@@ -1,6 +1,6 @@
 use consilience_core::{
     ConsensusFunction, Constraints, Ensemble, MemoryBudget, Observer, Pair, Partition, Result,
-    Seed, Status, at_least_one, ensure,
+    Seed, at_least_one, ensure,
 };
 use consilience_simplex::{
     AlignmentReference, InitialWeights, Questions, UpdateReport, UpdateRule, WeightUpdater,
@@ -77,8 +77,6 @@ pub struct Updater {
     pub(crate) metric_rule: MetricRule,
     /// Opened when it is first needed; dropped where objects or members change.
     pub(crate) metric: Option<ConsensusMetric>,
-    /// Whether the metric of all links was solved when it last followed some.
-    pub(crate) followed: Status,
     pub(crate) notes: Vec<String>,
 }
 
@@ -104,7 +102,6 @@ pub struct UpdaterSetup {
     reference_objects: usize,
     weights: WeightUpdaterSetup,
     metric_rule: MetricRule,
-    budget: MemoryBudget,
 }
 
 impl UpdaterSetup {
@@ -116,7 +113,6 @@ impl UpdaterSetup {
             reference_objects: SAMPLE,
             weights: WeightUpdaterSetup::new(clusters),
             metric_rule: MetricRule::new(clusters),
-            budget: MemoryBudget::default(),
         }
     }
 
@@ -149,7 +145,6 @@ impl UpdaterSetup {
         /// How much memory an update, a read-out by weights or all metrics together may allocate.
         /// Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) {
-            self.budget = budget;
             self.weights = self.weights.memory_budget(budget)
         }
 
@@ -200,13 +195,7 @@ impl UpdaterSetup {
         };
         let weights = setup.updater_observed(ensemble, observer)?;
         notes.extend_from_slice(weights.notes());
-        Ok(Updater {
-            weights,
-            metric_rule: self.metric_rule.clone(),
-            metric: None,
-            followed: Status::Solved,
-            notes,
-        })
+        Ok(Updater { weights, metric_rule: self.metric_rule.clone(), metric: None, notes })
     }
 
     /// The diffusion consensus of some objects, where the medoid is asked for and no member has r
@@ -220,7 +209,7 @@ impl UpdaterSetup {
         if candidates || self.reference != AlignmentReference::Medoid {
             return Ok(None);
         }
-        let sample = evenly_within(ensemble, self.reference_objects, self.budget)?;
+        let sample = evenly_within(ensemble, self.reference_objects, self.weights.work_budget())?;
         let few = match ensemble.counts() {
             // Rows come as often as their objects, each of which then stands for itself.
             Some(_) => Ensemble::new(ensemble.members().to_vec())?.select_objects(&sample)?,
@@ -271,13 +260,10 @@ impl Updater {
         batch: &[Pair],
         observer: &dyn Observer,
     ) -> Result<UpdateReport> {
-        let (metric, followed) = (&mut self.metric, &mut self.followed);
+        let metric = &mut self.metric;
         self.weights.update_together(batch, observer, |ensemble, links| {
             if let Some(metric) = metric {
-                let report = metric.follow(ensemble, links, observer)?;
-                if report.links > 0 {
-                    *followed = report.status;
-                }
+                metric.follow(ensemble, links, observer)?;
             }
             Ok(())
         })

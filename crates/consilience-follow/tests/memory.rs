@@ -3,11 +3,12 @@
 
 use allocation_counter::{AllocationInfo, measure};
 use consilience_conformance::planted;
-use consilience_core::{Ensemble, Link, Pair, Partition, Seed};
+use consilience_core::{Constraints, Ensemble, Link, Pair, Partition, Seed};
 use consilience_follow::{
-    AdditiveUpdate, AlignmentReference, ExactUpdate, MultiplicativeUpdate, UpdateRule, Updater,
-    UpdaterSetup,
+    AdditiveUpdate, AlignmentReference, ExactUpdate, MetricRule, MultiplicativeUpdate, UpdateRule,
+    Updater, UpdaterSetup,
 };
+use ndarray::Array2;
 
 type Batch = Vec<Pair>;
 
@@ -80,6 +81,25 @@ fn nor_does_it_while_a_metric_is_open() {
         let many = allocated(100_000, 0.0, rule.clone(), true);
         assert_eq!(few, many, "{}", rule.name());
     }
+}
+
+/// Features are not copied once for each object that a row stands for: 40 MB here.
+#[test]
+fn features_of_rows_with_counts_are_taken_once() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let most = pool.install(|| {
+        let world = planted(Seed(2), &[60, 40], 6, 0.2, 0.0).unwrap();
+        let ensemble = world.ensemble.with_counts(vec![100; 100]).unwrap();
+        let x = Array2::from_shape_fn((100, 500), |(i, j)| ((i * 7 + j * j * 13) % 29) as f64);
+        let mut metric = MetricRule::new(2).open(&ensemble, &()).unwrap();
+        let none = Constraints::new(100).unwrap();
+        let mut done = None;
+        let counted =
+            measure(|| done = Some(metric.lay_beside(&ensemble, x.view().into(), &none, &())));
+        done.unwrap().unwrap();
+        counted.bytes_max
+    });
+    assert!(most > 100 * 500 * 8 && most < 30_000_000, "{most}");
 }
 
 /// The counter sees what it should: a read-out of all objects does grow with them.

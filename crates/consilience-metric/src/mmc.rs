@@ -186,9 +186,6 @@ impl MetricLearner for Mmc {
             let p = self.full(u.view(), &mut report, &mut watch)?;
             standard.map(p.dot(&root))?
         };
-        if report.status == Status::MaxIterations {
-            report.notes.push("the objective was still rising at the cap on iterations".into());
-        }
         Ok(Fit::new(map, report))
     }
 }

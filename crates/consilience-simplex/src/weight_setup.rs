@@ -121,6 +121,12 @@ impl WeightUpdaterSetup {
         pub fn label_copy(mut self, budget: MemoryBudget) { self.budgets.mirror = budget }
     }
 
+    /// How much memory an update or a read-out may allocate.
+    #[doc(hidden)]
+    pub fn work_budget(&self) -> MemoryBudget {
+        self.budgets.work
+    }
+
     /// Aligns the members and opens the updater, which takes the ensemble over without copying it
     /// ([`WeightUpdater::into_ensemble`] gives it back).
     ///

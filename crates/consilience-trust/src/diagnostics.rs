@@ -332,7 +332,10 @@ impl Diagnostics {
     fn on_objects(&self, partition: &Partition, ensemble: &Ensemble, out: &mut Vec<String>) {
         let known = |i: &usize| partition.label(*i).is_some();
         let (labelled, n) = (count(ensemble, known), ensemble.total_count());
-        let undecided = count(ensemble, |i| known(i) && self.confidence[*i] <= UNDECIDED);
+        // With one cluster there is no other to be close to.
+        let several = self.clusters.len() > 1;
+        let undecided =
+            count(ensemble, |i| several && known(i) && self.confidence[*i] <= UNDECIDED);
         if undecided > 0 {
             out.push(format!(
                 "{undecided} of {labelled} objects are at least as close to another cluster as to \

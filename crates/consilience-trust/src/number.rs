@@ -470,7 +470,7 @@ fn settle(table: &mut NumberTable, nodes: &Microclusters, among: &str) {
     if table.rows.last().is_some_and(|row| row.clusters == k) {
         let whose = if said().count() == 1 { "the one member has" } else { "all members have" };
         (table.recommended, table.range) = (k, (k, k));
-        table.notes = vec![format!("{k} clusters: {whose} these very clusters")];
+        table.notes = vec![format!("{k} clusters: {whose} these very clusters{among}")];
     } else {
         table.notes.push(format!(
             "the members are all alike and have {k} clusters{among}, more than were tried"

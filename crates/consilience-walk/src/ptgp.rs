@@ -125,10 +125,9 @@ impl Ptgp {
         }
 
         /// Up to how many microclusters the similarity is a dense matrix, whatever that takes;
-        /// beyond, it is used in products only, and the norms of long walks are sampled. Any
-        /// number. Default 10,000 where the solver is told, else 10,000 unless the matrix would
-        /// take more than 4e10 multiply-adds; norms are then sampled only where walking all walks
-        /// would take more than 5e10.
+        /// beyond, it is used in products only, and the norms of long walks are sampled. Default
+        /// 10,000, and where no solver is told no matrix that would take more than 4e10
+        /// multiply-adds, and no samples where walking all walks takes at most 5e10; any number.
         pub fn dense_limit(mut self, nodes: usize) {
             self.dense_limit = Some(nodes);
             self.effort = Effort::default()

@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use consilience::core::Dense;
 use consilience::generate::{CategoricalDistance, Generator, Missing, Scale};
 use consilience::io::{DataTable, FeatureTable, Labelled};
 use consilience::scores::Scores;
@@ -32,7 +31,7 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     let (categorical, drop) = (&args.categorical, &args.drop);
     let table = files::data_table(&args.features, categorical, drop, holes, terminal)?;
     if holes {
-        check_columns(args, &table)?;
+        files::check_columns(&table).map_err(|e| e.within(args.features.display()))?;
     }
     let n = table.n_objects();
     let objects = Objects { n, ids: table.ids().cloned() };
@@ -148,23 +147,6 @@ fn unused(args: &Generate) -> Option<String> {
             }
         )
     })
-}
-
-/// Refuses columns without any value: there is nothing to fill them with.
-fn check_columns(args: &Generate, table: &DataTable) -> Outcome<()> {
-    let Some(numbers) = table.numbers().map(FeatureTable::view) else { return Ok(()) };
-    let empty = match numbers.dense() {
-        Ok(Dense::F32(x)) => x.columns().into_iter().position(|c| c.iter().all(|v| v.is_nan())),
-        Ok(Dense::F64(x)) => x.columns().into_iter().position(|c| c.iter().all(|v| v.is_nan())),
-        // Zeros of sparse features are values.
-        Err(_) => None,
-    };
-    let Some(column) = empty else { return Ok(()) };
-    let name = table.number_names().get(column).cloned().unwrap_or_else(|| column.to_string());
-    Err(Failure::Bad(format!(
-        "{}: column {name:?} is missing for every object; expected --drop {name}",
-        args.features.display()
-    )))
 }
 
 fn reduction(args: &Generate) -> Reduction {

@@ -1,7 +1,7 @@
 use consilience_core::scores::adjusted_rand;
 use consilience_core::{
-    BaseClusterer, Constraints, Ensemble, ErrorKind, Features, Fit, Link, Observer, Pair,
-    Partition, Result, Seed,
+    BaseClusterer, Constraints, Ensemble, ErrorKind, Features, Fit, Link, MemoryBudget, Observer,
+    Pair, Partition, Result, Seed,
 };
 use consilience_metric::Itml;
 use ndarray::Array2;
@@ -155,6 +155,53 @@ fn an_updater_grows_by_counts() {
     // A share out of range is refused before anything is made.
     let bad = rows.grow(x.view().into(), &MemberGrowth::new(Never), f64::NAN, &()).unwrap_err();
     assert_eq!(bad.kind(), ErrorKind::InvalidParameter);
+    // So are metrics for which there is no room.
+    objects.set_memory_budget(MemoryBudget::bytes(10_000));
+    let bad = objects.grow(wide.view().into(), &MemberGrowth::new(Never), 0.0, &()).unwrap_err();
+    assert_eq!(bad.kind(), ErrorKind::TooLarge);
+    assert!(bad.message().contains("metrics"), "{bad}");
+}
+
+/// Of 4,000 objects, those of a fold are 4,000 rows of four components for the learner and as many
+/// for the clusterer, however many features there are.
+#[test]
+fn growth_by_counts_keeps_to_the_memory_budget() {
+    let mut draw = Seed(10).stream();
+    let x = Array2::from_shape_fn((40, 100), |_| draw.normal());
+    let links = Constraints::new(40).unwrap();
+    let growth = MemberGrowth::new(Means).members(2).clusters(2..=3).components(4);
+    let grow = |bytes: u64| {
+        let budget = MemoryBudget::bytes(bytes);
+        growth.grow_objects(x.view().into(), Some(&[100; 40]), 2, &links, budget, &())
+    };
+    let needed = 4_000 * (2 * 4 + 1) * 8;
+    assert_eq!(grow(needed - 1).unwrap_err().kind(), ErrorKind::TooLarge);
+    assert_eq!(grow(needed).unwrap().output.members.len(), 2);
+}
+
+/// Rows that count are standardized as their objects: a constant feature has no component, though
+/// the sum of its values is rounded.
+#[test]
+fn constant_features_of_rows_with_counts_are_left_out() {
+    let x = Array2::from_shape_fn((30, 3), |(i, j)| match j {
+        0 => (i * 7 % 11) as f64,
+        1 => 5.0 + (i * 5 % 13) as f64,
+        _ => 0.1,
+    });
+    let counts: Vec<u64> = (0..30).map(|i| 1 + i % 7).collect();
+    let row_of: Vec<usize> =
+        (0..30).flat_map(|i| std::iter::repeat_n(i, counts[i] as usize)).collect();
+    let of = |x: &Array2<f64>, counts: Option<&[u64]>| {
+        let objects = Objects::of(x.nrows(), counts).unwrap();
+        principal_components(x.view().into(), &objects, SAMPLE, 3, &()).unwrap()
+    };
+    let rows = of(&x, Some(&counts[..]));
+    let objects = of(&x.select(ndarray::Axis(0), &row_of), None);
+    assert_eq!((rows.ncols(), objects.ncols()), (2, 2));
+    for (object, &row) in row_of.iter().enumerate() {
+        let (a, b) = (rows.row(row), objects.row(object));
+        assert!(a.iter().zip(b).all(|(a, b)| (a.abs() - b.abs()).abs() < 1e-4), "row {row}");
+    }
 }
 
 /// Not to be asked.

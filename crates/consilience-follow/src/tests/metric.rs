@@ -1,6 +1,8 @@
 use consilience_conformance::{Planted, planted};
 use consilience_core::scores::adjusted_rand;
-use consilience_core::{Constraints, Ensemble, ErrorKind, Link, Observer, Pair, Partition, Seed};
+use consilience_core::{
+    Constraints, Ensemble, ErrorKind, Link, MemoryBudget, Observer, Pair, Partition, Seed, Status,
+};
 use ndarray::Array2;
 
 use crate::reference::inner_products;
@@ -459,7 +461,7 @@ fn features_are_coordinates_beside_the_positions() {
     let resumed =
         |bytes: &[u8]| ConsensusMetric::from_bytes(bytes, &rule, &world.ensemble, &known, &());
     assert!(resumed(&bytes).unwrap() == metric);
-    let first = 8 * (3 + left_out.len());
+    let first = 8 * (4 + left_out.len());
     for (at, bad) in [(first, u64::MAX.to_le_bytes()), (first + 8, [0xff; 8])] {
         let mut odd = bytes.clone();
         odd[at..at + 8].copy_from_slice(&bad);
@@ -480,6 +482,63 @@ fn bounds_are_those_of_all_objects_of_rows_with_counts() {
         let counted = rows.with_counts(counts).unwrap();
         let metric = |ensemble: &Ensemble| MetricRule::new(3).open(ensemble, &()).unwrap();
         assert_eq!(metric(&all).base.metric, metric(&counted).base.metric);
+    }
+}
+
+/// Whatever opened it, and after it was stored.
+#[test]
+fn a_metric_at_its_cap_says_so_itself() {
+    let (e, _, meant) = two_ways(12, 200);
+    let known = links(&meant, 80, Seed(12));
+    let rule = MetricRule::new(3).cross_validated(false).tolerance(1e-12);
+    let told = |metric: &ConsensusMetric, known: &Constraints| {
+        let report = metric.read_out(&e, known, &()).unwrap().report;
+        let note = |note: &String| note.contains("stopped at max_iterations, 1,");
+        (report.status, report.notes.iter().any(note))
+    };
+    let capped = rule.clone().max_iterations(1);
+    let nothing = Constraints::new(200).unwrap();
+    assert_eq!(told(&capped.open(&e, &()).unwrap(), &nothing), (Status::Solved, false));
+    let mut metric = followed(&capped, &e, &known);
+    assert_eq!(told(&metric, &known), (Status::MaxIterations, true));
+    let resumed = |bytes: &[u8]| ConsensusMetric::from_bytes(bytes, &capped, &e, &known, &());
+    let mut bytes = metric.to_bytes();
+    assert_eq!(told(&resumed(&bytes).unwrap(), &known), (Status::MaxIterations, true));
+    bytes[16] = 4;
+    assert_eq!(resumed(&bytes).unwrap_err().kind(), ErrorKind::Corrupt);
+    // Solved with features beside it, where the other metric was not: what is read out says how it
+    // ended, and the note is there for the other.
+    metric.rule = rule.tolerance(1e-2).max_iterations(10_000);
+    let x = Array2::from_shape_fn((200, 2), |(i, j)| {
+        if meant.label(i) == Some(j) { 1.0 } else { 0.01 * (i % 7) as f32 }
+    });
+    metric.grow(&e, &[], x, &known, &()).unwrap();
+    let read = metric.read_out(&e, &known, &()).unwrap();
+    assert_eq!(read.output.method(), ReadOutMethod::MetricGrown);
+    assert_eq!(read.report.status, Status::Solved);
+    assert_eq!(metric.capped, [true, false]);
+    metric.grow(&e, &[], Array2::zeros((200, 0)), &known, &()).unwrap();
+    assert_eq!(metric.read_out(&e, &known, &()).unwrap().report.status, Status::MaxIterations);
+}
+
+/// Two copies of every metric and of the vectors that there were, one of new vectors; each link is
+/// in five of six metrics.
+#[test]
+fn metrics_ask_for_what_they_take() {
+    let (e, _, meant) = two_ways(13, 120);
+    let known = listed(&links(&meant, 60, Seed(13)));
+    let (first, rest) = known.split_at(40);
+    let mut metric = MetricRule::new(3).open(&e, &()).unwrap();
+    let q = metric.base.metric.n_dimensions();
+    let mut before = 0;
+    for batch in [first, rest] {
+        let needed = 8 * q * (12 * q + 5 * (2 * before + batch.len()));
+        metric.budget = MemoryBudget::bytes(needed as u64 - 1);
+        let error = metric.follow(&e, batch, &()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TooLarge);
+        metric.budget = MemoryBudget::bytes(needed as u64);
+        metric.follow(&e, batch, &()).unwrap();
+        before += batch.len();
     }
 }
 

@@ -190,6 +190,9 @@ fn a_metric_that_is_not_solved_is_told() {
         assert_eq!(report.status, Status::MaxIterations);
         assert!(report.notes.iter().any(told), "{:?}", report.notes);
     }
+    let mut resumed = Updater::from_bytes(&updater.to_bytes(), world.ensemble.clone()).unwrap();
+    let report = resumed.read_out(&()).unwrap().report;
+    assert_eq!((report.status, report.notes.iter().any(told)), (Status::MaxIterations, true));
     updater.set_metric_rule(rule.tolerance(1e-3).max_iterations(10_000)).unwrap();
     let report = updater.read_out(&()).unwrap().report;
     assert_eq!((report.status, report.notes.iter().any(told)), (Status::Solved, false));

@@ -60,8 +60,9 @@ impl Generator {
                 true => "smaller feature fractions or more members reach more of them",
                 false => "members that see all features cannot have them, a feature fraction can",
             };
+            let drawn = if self.object_fraction < 1.0 { ", or were drawn by none" } else { "" };
             reasons.push(format!(
-                "{} lack a feature that each member sees which drew them; {reach}",
+                "{} lack a feature that each member sees which drew them{drawn}; {reach}",
                 known.some
             ));
         }

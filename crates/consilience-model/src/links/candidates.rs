@@ -6,7 +6,7 @@ use consilience_completion::{CompletionBasis, LossWeight, Mccc};
 use consilience_constrained::{MpckMeans, PckMeans, SeededKMeans, UnderMetric};
 use consilience_core::{
     Assign, Clustering, ConstrainedClusterer, Constraints, Ensemble, Error, Features, Fit, Link,
-    MemoryBudget, Observer, Pair, Partition, Report, Result, Seed, SideInformation, Status,
+    MemoryBudget, Observer, Pair, Partition, Report, Result, Seed, SideInformation,
 };
 use consilience_follow::{ConsensusMetric, MetricRule};
 use consilience_generate::{Generator, KMeans};
@@ -409,7 +409,7 @@ impl<'a> Followed<'a> {
         // Plain clustering is a candidate of its own, and the folds are outside.
         let rule =
             MetricRule::new(problem.clusters).folds(2).cross_validated(false).seed(problem.seed);
-        let mut metric = rule.open(&ensemble, observer)?;
+        let mut metric = rule.open_within(&ensemble, problem.budget, observer)?;
         let beside = metric.lay_beside(&ensemble, x.into(), &Constraints::new(n)?, observer)?;
         Ok(Followed { x, generator, ensemble, metric, sampled: beside.sampled })
     }
@@ -428,15 +428,8 @@ impl<'a> Followed<'a> {
             }
         }
         let mut metric = self.metric.clone();
-        let followed =
-            metric.follow(&self.ensemble, &links.iter().collect::<Vec<_>>(), observer)?;
-        let mut found = metric.partition(&self.ensemble, &links, observer)?;
-        if followed.status != Status::Solved {
-            found.report.status = followed.status;
-            let note = "the updater's metric stopped at the cap on iterations".to_owned();
-            found.report.notes.push(note);
-        }
-        Ok(found)
+        metric.follow(&self.ensemble, &links.iter().collect::<Vec<_>>(), observer)?;
+        metric.partition(&self.ensemble, &links, observer)
     }
 }
 

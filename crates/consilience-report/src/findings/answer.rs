@@ -184,7 +184,9 @@ pub(super) fn answer(
     let ensemble = report.ensemble;
     let known = |i: usize| partition.label(i).is_some();
     let labelled = count(ensemble, known);
-    let undecided = count(ensemble, |i| known(i) && trust.confidence[i] <= HALF);
+    // With one cluster there is no other to be close to.
+    let several = trust.clusters.len() > 1;
+    let undecided = count(ensemble, |i| several && known(i) && trust.confidence[i] <= HALF);
     let objects: f64 = trust.clusters.iter().map(|c| c.objects as f64).sum();
     let sum: f64 = trust.clusters.iter().map(|c| c.confidence * c.objects as f64).sum();
     let confidence = if objects > 0.0 { sum / objects } else { 0.0 };

@@ -1,4 +1,4 @@
-//! The engine's tests on tables, in one program: each program of tests would be linked with all of DataFusion.
+//! The engine's tests on tables, in one program: each would be linked with all of DataFusion.
 
 mod common;
 mod damage;

@@ -115,10 +115,13 @@ fn tell(
 /// The memberships, or those of a hard clustering.
 fn memberships(method: &str, found: &NamedResult, terminal: &Terminal) -> Memberships {
     found.memberships.clone().unwrap_or_else(|| {
-        terminal.note(format!(
-            "{method} gives a hard clustering: its memberships are 0 or 1, those of unlabelled \
-             objects 1/k"
-        ));
+        let but = match found.partition.n_clusters() {
+            k if k > 1 && !found.partition.is_complete() => {
+                format!(", those of unlabelled objects 1/{k}")
+            }
+            _ => String::new(),
+        };
+        terminal.note(format!("{method} gives a hard clustering: its memberships are 0 or 1{but}"));
         Memberships::from(&found.partition)
     })
 }

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
         let counts = updater.ensemble().counts();
         let soft = updater.by_weights().memberships()?;
         let soft = numbered_as(partition, soft.values(), counts);
-        tell_apart(args, partition, soft.view(), terminal);
+        tell_apart(args, &followed, soft.view(), terminal);
         outputs.numbers("--soft", soft.view(), terminal)?;
     }
     if outputs.wants("--state") {
@@ -211,12 +211,8 @@ fn numbered_as(
 }
 
 /// Says where memberships and labels, which are read out otherwise, do not agree.
-fn tell_apart(
-    args: &Update,
-    partition: &Partition,
-    soft: ArrayView2<'_, f64>,
-    terminal: &Terminal,
-) {
+fn tell_apart(args: &Update, followed: &Followed, soft: ArrayView2<'_, f64>, terminal: &Terminal) {
+    let partition = &followed.partition;
     let apart = |(label, row): (Option<usize>, ArrayView1<'_, f64>)| {
         label.is_some_and(|label| row.iter().any(|&p| row.get(label).is_none_or(|own| p > *own)))
     };
@@ -224,8 +220,7 @@ fn tell_apart(
     let count = partition.iter().zip(soft.rows()).filter(|&pair| apart(pair)).count();
     if count > 0 {
         // What is for another read-out only would be refused beside it.
-        let advice = if args.features.is_some() || (args.rule.is_none() && !args.params.is_empty())
-        {
+        let advice = if args.features.is_some() || (followed.metric && !args.params.is_empty()) {
             "--read-out rounding, without --features and --param, takes the most probable cluster"
         } else {
             "--read-out rounding takes the most probable cluster"
