@@ -28,8 +28,7 @@ pub(crate) struct Agglomerated {
 /// Clusters between which nobody answered are candidates as well; ties go to answered pairs, then
 /// to the smaller clusters, then to the lower numbers. O(m log m) for m answered pairs, but for
 /// hubs: a merge walks the neighbours of both clusters, and O(n) more for a merge that goes against
-/// the answers. Memory at most [`PAIR`] bytes for each answered pair and
-/// each object.
+/// the answers. Memory at most [`PAIR`] bytes for each answered pair and each object.
 pub(crate) fn agglomerate(
     posterior: &Posterior,
     k: usize,

@@ -145,16 +145,20 @@ pub(crate) fn is_local(
         return Ok(false);
     }
     let mean = degrees.iter().sum::<f64>() / degrees.len() as f64;
+    let items: usize = answers.tasks().map(|task| task.n_items()).sum();
+    let others = (2.0 * answers.n_pair_answers() as f64 / items as f64).max(1.0);
+    // So few comparisons, here and there, leave objects in many pieces: nothing tells a chain.
+    if mean - others <= 1.0 {
+        return Ok(false);
+    }
     let scale: Vec<f64> = degrees.iter().map(|d| 1.0 / (d + mean).sqrt()).collect();
     let walk = graph.map(|i, j, x| x * scale[i] * scale[j]);
     let seed = seed.derive("crowd walk", 0);
     let options = TruncatedOptions::new(2).tolerance(TOLERANCE).max_iterations(PRODUCTS).seed(seed);
     let values = try_truncated_eigen(&walk, &options, observer)?.values;
-    let items: usize = answers.tasks().map(|task| task.n_items()).sum();
-    let others = (2.0 * answers.n_pair_answers() as f64 / items as f64).max(1.0);
-    let tasks = (mean / others).max(1.0);
+    let tasks = mean / others;
     let random = ((others.sqrt() + (tasks - 1.0).sqrt()).powi(2) - tasks) / (tasks * others);
-    let least = 0.5 * (1.0 + random.min(1.0));
+    let least = 0.5 * (1.0 + random);
     Ok(matches!(values[..], [first, second] if second > least * first))
 }
 

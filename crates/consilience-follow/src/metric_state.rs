@@ -85,6 +85,9 @@ impl ConsensusMetric {
             return Err(corrupt(format!("{} bytes after the metrics", rest.left())));
         }
         state.capped = [capped % 2 == 1, capped / 2 == 1];
+        if state.capped[1] && state.grown.is_none() {
+            return Err(corrupt("a metric of grown members, of which there are none"));
+        }
         state.budget = MemoryBudget::default();
         Ok(state)
     }

@@ -257,7 +257,7 @@ fn members_that_are_all_alike_keep_their_number() {
 fn members_that_nearly_agree_are_tried_beyond_their_number() {
     // Each of twelve objects is elsewhere for one member.
     let members = (0..6).map(|u| {
-        let strays = |i: usize| i % 15 == 0 && i / 15 % 6 == u;
+        let strays = |i: usize| i.is_multiple_of(15) && i / 15 % 6 == u;
         let label = |i: usize| if strays(i) { (i + 1) % 9 } else { i % 9 };
         Partition::from_labels(&(0..180).map(label).collect::<Vec<_>>()).unwrap()
     });

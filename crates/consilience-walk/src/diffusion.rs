@@ -282,9 +282,9 @@ impl Diffusion {
         let dimensions = clusters.saturating_mul(self.width);
         incidence.check_overlaps(self.budget)?;
         // Once whole and, where there are several, twice component by component.
-        let parts = Components::of_incidence(incidence).n_components();
+        let parts = Components::of_incidence(incidence);
         let wide = dimensions.min(incidence.n_clusters());
-        let bytes = if parts > 1 { 24 } else { 16 };
+        let bytes = if parts.n_components() > 1 { 24 } else { 16 };
         self.budget.check_table("places of microclusters", incidence.n_rows(), wide, bytes)?;
         let weights = ensemble_driven_cluster_index(incidence, self.entropy_scale, observer)?;
         let mut weights = incidence.weighed(weights)?;
@@ -304,7 +304,6 @@ impl Diffusion {
             report.status = Status::MaxIterations;
             report.notes.push("the eigenvectors of the clusters are less exact than wanted".into());
         }
-        let parts = Components::of_incidence(incidence);
         Ok(Places { rows, vectors: spectrum.vectors, parts, clusters })
     }
 }

@@ -39,8 +39,7 @@ use super::{Qmi, number};
 ///
 /// # Complexity
 /// O(n M) for the microclusters, then O(n~ M k + M k^3) per round; 8 k bytes per object, 16 k per
-/// microcluster, and 24 k
-/// per cluster of the member that has most.
+/// microcluster, and 24 k per cluster of the member that has most.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for anything but
@@ -260,7 +259,7 @@ mod tests {
             let error = method.fit(&e, &()).unwrap_err();
             assert!(error.message().starts_with(what), "{error}");
         };
-        refused(16 * 60 * 2 - 1, "memberships of 60 x 2 entries");
+        refused(8 * 60 * 2 - 1, "memberships of 60 x 2 entries");
         refused(24 * 60 * 2 - 1, "clusters of a member and of all of 60 x 2 entries");
         let method = Voting::new(2).memory_budget(MemoryBudget::bytes(24 * 60 * 2 - 1));
         let error = method.fit(&e, &()).unwrap_err();
