@@ -312,6 +312,31 @@ fn neither_threads_nor_the_order_of_members_leave_a_trace() {
     }
 }
 
+/// Eight members of one clustering and five of another, which count four times as much.
+#[test]
+fn weights_decide_between_two_clusterings() {
+    let of = |seed, m| planted(Seed(seed), &[12, 9, 7], m, 0.1, 0.0).unwrap();
+    let (light, heavy) = (of(1, 8), of(2, 5));
+    let ari = |p: &Partition, t: &Partition| scores::adjusted_rand(p, t).unwrap();
+    assert!(ari(&light.truth, &heavy.truth) < 0.3);
+    let members = light.ensemble.members().iter().chain(heavy.ensemble.members()).cloned();
+    let even = Ensemble::new(members.collect()).unwrap();
+    let weighed = even.clone().with_weights([vec![1.0; 8], vec![4.0; 5]].concat()).unwrap();
+    let (mut tried, mut failed) = (0, Vec::new());
+    for method in catalogue::methods() {
+        let run = method.build(&Settings::new(3)).unwrap();
+        let Ok(found) = run.consensus(&weighed) else { continue };
+        let plain = run.consensus(&even).unwrap();
+        let lead = |p: &Partition| ari(p, &heavy.truth) - ari(p, &light.truth);
+        tried += 1;
+        if lead(&plain) > -0.2 || lead(&found) < 0.2 {
+            failed.push(format!("{} {:.2} {:.2}", method.name(), lead(&plain), lead(&found)));
+        }
+    }
+    assert!(tried >= 14, "{tried}");
+    assert!(failed.is_empty(), "{failed:?}");
+}
+
 /// Weight 2 is the member twice, weight 0 the member left out, of labels and of memberships.
 #[test]
 fn weights_are_repetitions() {

@@ -261,9 +261,16 @@ impl Reduction {
         terminal.note_all(&fit.report);
         let map = fit.output;
         let table = map.apply(features)?;
-        let dimensions = map.n_outputs();
+        let (asked, dimensions) = (dimensions, map.n_outputs());
+        let others = if dimensions < asked.min(n).min(d) {
+            "; the others are below 1e-6 of the first, which is what is common to all objects \
+             where features are not centred"
+        } else {
+            ""
+        };
         terminal.note(format!(
-            "features ({n} x {d}) reduced to {dimensions} dimensions by a truncated SVD (--svd)"
+            "features ({n} x {d}) reduced to {dimensions} dimensions by a truncated SVD \
+             (--svd){others}"
         ));
         Ok(Some(Reduced { table, map }))
     }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{CLASSES, Folder, is_number, prepared, truth};
+use common::{CLASSES, Dice, Folder, is_number, prepared, truth};
 
 const METHODS: [&str; 9] = [
     "fpc",
@@ -67,6 +67,48 @@ fn labels_guide_every_method_and_metric() {
             assert!(is_number(&reply["seconds"]["total"]) && reply["status"].is_string());
             assert_eq!(reply["scores"]["ari"], 1.0, "{name}");
             assert_eq!(folder.json("score out.npy truth.csv")["scores"], reply["scores"]);
+        }
+    }
+}
+
+/// Two groupings that cross: the labels say which one is meant. To CCSKL, four heaps without a link
+/// are four components of a graph, which no weights of eigenvectors make two.
+#[test]
+fn labels_say_which_grouping_is_meant() {
+    let folder = Folder::new();
+    let mut dice = Dice::new(4);
+    let of = |i: usize, by: usize| (i >> by) % 2;
+    let mut x = "a,b\n".to_owned();
+    for i in 0..120 {
+        let mut at = |by: usize| of(i, by) as f64 * 4.0 + dice.below(100) as f64 / 100.0;
+        x.push_str(&format!("{},{}\n", at(0), at(1)));
+    }
+    folder.write("x.csv", x);
+    for by in 0..2 {
+        let column = |known: usize| -> String {
+            let label = |i: usize| if i < known { of(i, by).to_string() } else { "-1".to_owned() };
+            "y\n".to_owned() + &(0..120).map(|i| label(i) + "\n").collect::<String>()
+        };
+        folder.write("truth.csv", column(120));
+        folder.write("known.csv", column(40));
+        for how in [
+            "constrained-kmeans",
+            "cop-kmeans",
+            "pck-means",
+            "mpck-means",
+            "pmmc",
+            "nnc --metric rca",
+            "nnc --metric itml",
+            "nnc --metric mmc",
+            "nnc --metric lmnn",
+            "nnc --metric dca",
+            "nnc --metric rsd-diagonal",
+            "nnc --metric rsd-full",
+        ] {
+            let reply = folder.json(&format!(
+                "cluster x.csv --method {how} --labels known.csv --truth truth.csv"
+            ));
+            assert!(reply["scores"]["ari"].as_f64() > Some(0.8), "{how} by {by}: {reply}");
         }
     }
 }

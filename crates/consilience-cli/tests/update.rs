@@ -28,6 +28,42 @@ fn folder() -> Folder {
     folder
 }
 
+/// Five members of one grouping and two of another that crosses it, which the links mean.
+#[test]
+fn links_decide_what_members_do_not() {
+    let folder = Folder::new();
+    let mut dice = Dice::new(3);
+    let (most, meant) = (|i: u64| i % 2, |i: u64| i / 2 % 2);
+    let row = |i: u64| {
+        let labels = [[most(i); 5].to_vec(), vec![meant(i); 2]].concat();
+        labels.iter().map(u64::to_string).collect::<Vec<_>>().join(",") + "\n"
+    };
+    folder.write("pool.csv", (0..120).map(row).collect::<String>());
+    folder.write("truth.csv", (0..120).map(|i| format!("{}\n", meant(i))).collect::<String>());
+    let mut links = "i,j,link\n".to_owned();
+    for _ in 0..300 {
+        let (i, j) = (dice.below(120), dice.below(120));
+        if i != j {
+            let link = if meant(i) == meant(j) { "must" } else { "cannot" };
+            links.push_str(&format!("{i},{j},{link}\n"));
+        }
+    }
+    folder.write("links.csv", links);
+    for rule in RULES {
+        // The entropies of the consensus know no weights, and would go with the many.
+        let read = if rule == "exact" { "--read-out rounding" } else { "" };
+        let reply = folder.json(&format!(
+            "update pool.csv --clusters 2 --constraints links.csv --rule {rule} {read} --truth \
+             truth.csv"
+        ));
+        let of = |key: &str| reply["batches"][0][key]["expected"].as_f64().unwrap();
+        assert!(of("violated") < of("violated_before"), "{rule}: {reply}");
+        if ["metric", "completion", "exact"].contains(&rule) {
+            assert!(reply["scores"]["ari"].as_f64() > Some(0.9), "{rule}: {reply}");
+        }
+    }
+}
+
 #[test]
 fn every_rule_follows_and_resumes() {
     let folder = folder();

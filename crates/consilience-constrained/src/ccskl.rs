@@ -439,4 +439,37 @@ mod tests {
         assert!(nonnegative(&gram, &right, 5, &Stops).is_err());
         assert!(weights(phi.view(), &side, 10, &()).is_ok_and(|found| found.0.len() == 2));
     }
+
+    #[test]
+    fn weights_are_the_least_squares_under_order() {
+        for seed in 0..20 {
+            let mut s = Seed(seed).stream();
+            let (n, m) = (14, 4);
+            let phi = Array2::from_shape_simple_fn((n, m), || s.normal());
+            let labels: Vec<i64> = (0..n).map(|i| if i < 8 { i as i64 % 3 } else { -1 }).collect();
+            let side = SideInformation::from_labels(&labels).unwrap();
+            let (must, cannot) = side.links_up_to(usize::MAX);
+            let share = (must.len() + cannot.len()) as f64 / n as f64;
+            let loss = |beta: &[f64], constant: f64| {
+                let k = |i: usize, j: usize| {
+                    (0..m).map(|l| beta[l] * phi[[i, l]] * phi[[j, l]]).sum::<f64>() + constant
+                };
+                must.iter().map(|&(i, j)| (k(i, j) - 1.0).powi(2)).sum::<f64>()
+                    + cannot.iter().map(|&(i, j)| k(i, j).powi(2)).sum::<f64>()
+                    + share * (0..n).map(|i| (k(i, i) - 1.0).powi(2)).sum::<f64>()
+            };
+            let best = |beta: &[f64]| {
+                (0..2000).map(|t| loss(beta, t as f64 / 1000.0)).fold(f64::INFINITY, f64::min)
+            };
+            let (beta, solved) = weights(phi.view(), &side, usize::MAX, &()).unwrap();
+            assert!(solved && beta.windows(2).all(|w| w[0] >= w[1]) && beta[m - 1] >= 0.0);
+            let own = best(&beta);
+            for _ in 0..100 {
+                let mut other: Vec<f64> =
+                    beta.iter().map(|b| (b + 0.1 * s.normal()).max(0.0)).collect();
+                other.sort_by(|a, b| b.total_cmp(a));
+                assert!(best(&other) >= own - 1e-3, "seed {seed}: {other:?} {beta:?}");
+            }
+        }
+    }
 }

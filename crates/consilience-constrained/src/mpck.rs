@@ -631,8 +631,37 @@ mod tests {
                         "seed {seed} per cluster {per_cluster} full {full}: {seen:?}"
                     );
                 }
+                let (told, own) = (report.objective.unwrap(), by_formula(&state));
+                assert!((own - told).abs() <= 1e-8 * (1.0 + own.abs()), "{seed}: {told} {own}");
             }
         }
+    }
+
+    /// The objective of what was found.
+    fn by_formula(state: &State<'_>) -> f64 {
+        let h = |i: usize| state.labels[i] as usize;
+        let metric = |c: usize| &state.metrics[c.min(state.metrics.len() - 1)];
+        let far = |c: usize| {
+            state.far.rows().into_iter().map(|v| metric(c).square(v)).fold(0.0, f64::max)
+        };
+        let own = |i: usize| {
+            let v = &state.x.row(i) - &state.centres.row(h(i));
+            metric(h(i)).square(v.view()) - metric(h(i)).log_det
+        };
+        let broken = |p: &Pair| {
+            let (v, g, f) = (&state.x.row(p.i) - &state.x.row(p.j), h(p.i), h(p.j));
+            match p.link {
+                Link::Must if g != f => {
+                    (metric(g).square(v.view()) + metric(f).square(v.view())) / 2.0
+                }
+                Link::Cannot if g == f => (far(g) - metric(g).square(v.view())).max(0.0),
+                _ => 0.0,
+            }
+        };
+        let held = |m: &Metric| state.prior * (m.trace(&state.variance) - m.log_det);
+        (0..state.x.nrows()).map(own).sum::<f64>()
+            + state.weight * state.pairs.iter().map(broken).sum::<f64>()
+            + state.metrics.iter().map(held).sum::<f64>()
     }
 
     /// Four far corners, three labels each: cannot-links between sets that are not placed yet once

@@ -20,7 +20,7 @@ use crate::prices::{cheapest, linked_pairs};
 /// nested clusters [`PckMeans`](crate::PckMeans) and [`Ccskl`](crate::Ccskl) are better.
 ///
 /// ```text
-/// minimise  lambda |W|^2 / 2 + mean_i [1 - (s_i(1) - s_i(2))]_+^2  +  c mean_links [1 - (right - wrong)]_+^2
+/// minimise  lambda (|W|^2 + |b|^2) / 2 + mean_i [1 - (s_i(1) - s_i(2))]_+^2  +  c mean_links [1 - (right - wrong)]_+^2
 /// s_i = W x_i + b;   s_i(1), s_i(2) the highest two scores of object i
 /// must i,j:   right = max_p s_ip + s_jp,       wrong = max_(p != q) s_ip + s_jq
 /// cannot i,j: right = max_(p != q),            wrong = max_p
@@ -420,5 +420,61 @@ impl crate::stored::Stored for Scores {
         // The last weight is that of the constant.
         crate::stored::check_table("weights", w.dim(), frame.n_features() + 1)?;
         Ok(Scores { frame, deviation, w })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The objective as its formula has it, over all pairs of clusters.
+    fn value(x: &Array2<f64>, links: &[Pair], w: &Array2<f64>, decay: f64, weight: f64) -> f64 {
+        let (f, k) = (x.dot(&w.t()), w.nrows());
+        let short = |right: f64, wrong: f64| (1.0 - right + wrong).max(0.0).powi(2);
+        let own = |i: usize| {
+            let mut row = f.row(i).to_vec();
+            row.sort_by(|a, b| b.total_cmp(a));
+            short(row[0], row[1])
+        };
+        let linked = |p: &Pair| {
+            let best = |same: bool| {
+                let pairs = (0..k * k).map(|e| (e / k, e % k)).filter(|(a, b)| (a == b) == same);
+                pairs.map(|(a, b)| f[[p.i, a]] + f[[p.j, b]]).fold(f64::NEG_INFINITY, f64::max)
+            };
+            let (same, apart) = (best(true), best(false));
+            if p.link == Link::Must { short(same, apart) } else { short(apart, same) }
+        };
+        let n = x.nrows();
+        0.5 * decay * w.iter().map(|v| v * v).sum::<f64>()
+            + (0..n).map(own).sum::<f64>() / n as f64
+            + weight * links.iter().map(linked).sum::<f64>() / links.len() as f64
+    }
+
+    #[test]
+    fn value_and_gradient_are_those_of_the_formula() {
+        for seed in 0..20 {
+            let mut s = Seed(seed).stream();
+            let (n, d, k) = (9, 1 + s.below(3), 2 + s.below(3));
+            let x = widened(&Array2::from_shape_simple_fn((n, d), || s.normal()), 1.0);
+            let links: Vec<Pair> = (0..6)
+                .map(|t| {
+                    let (i, link) = (s.below(n), [Link::Must, Link::Cannot][t % 2]);
+                    Pair::new(i, (i + 1 + s.below(n - 1)) % n, link)
+                })
+                .collect();
+            let w = Array2::from_shape_simple_fn((k, d + 1), || s.normal());
+            let found = Pmmc::new(k).decay(0.3).link_weight(0.7).slope(x.view(), &links, &w);
+            let own = value(&x, &links, &w, 0.3, 0.7);
+            assert!(
+                (found.value - own).abs() < 1e-9 * (1.0 + own),
+                "{seed}: {} {own}",
+                found.value
+            );
+            let v = Array2::from_shape_simple_fn(w.dim(), || s.normal());
+            let at = |t: f64| value(&x, &links, &(&w + &(&v * t)), 0.3, 0.7);
+            let slope = (at(1e-6) - at(-1e-6)) / 2e-6;
+            let own = (&found.gradient * &v).sum();
+            assert!((slope - own).abs() < 1e-4 * (1.0 + slope.abs()), "{seed}: {slope} {own}");
+        }
     }
 }

@@ -4,7 +4,8 @@ use ndarray::{Array2, ArrayView1, ArrayView2};
 use crate::ErrorKind;
 use crate::{Error, Partition, Result, ensure, room};
 
-/// How far a row may sum away from 1 before it is refused; rows are then rescaled to sum to 1.
+/// How far a row may sum away from 1 for each cluster, as probabilities that are printed with six
+/// decimals do, before it is refused; rows are then rescaled to sum to 1.
 const SUM_TOLERANCE: f64 = 1e-6;
 
 /// A soft clustering: row i holds the probabilities that object i belongs to each of k clusters.
@@ -48,7 +49,7 @@ impl Memberships {
     /// # Errors
     /// [`ErrorKind::Empty`] without rows or columns, [`ErrorKind::NonFinite`] or
     /// [`ErrorKind::InvalidParameter`] with row and column for an entry that is no probability or a
-    /// row that does not sum to 1 within 1e-6.
+    /// row that does not sum to 1 within 1e-6 for each cluster.
     pub fn new(values: Array2<f64>) -> Result<Self> {
         let n = values.nrows();
         Self::with_evidence(values, room::filled(n, 1.0)?)
@@ -122,9 +123,11 @@ impl Memberships {
                 );
             }
             let sum = row.sum();
-            if (sum - 1.0).abs() > SUM_TOLERANCE {
-                return Err(Error::invalid(format!("memberships of row {i} sum to {sum}, not 1")));
-            }
+            let within = SUM_TOLERANCE * k as f64;
+            ensure!(
+                (sum - 1.0).abs() <= within,
+                invalid("memberships of row {i} sum to {sum}; expected 1 within {within:.0e}")
+            );
             if (sum - 1.0).abs() > exact {
                 row /= sum;
             }
@@ -258,6 +261,23 @@ mod tests {
         assert_eq!(e.kind(), ErrorKind::InvalidParameter);
         let e = Memberships::new(Array2::zeros((0, 2))).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Empty);
+    }
+
+    /// Rounding of printed probabilities grows with their number.
+    #[test]
+    fn probabilities_of_six_decimals_are_taken() {
+        let mut s = crate::Seed(3).stream();
+        for k in [2, 20, 300] {
+            let raw = Array2::from_shape_fn((200, k), |_| s.uniform());
+            let exact = &raw / &raw.sum_axis(Axis(1)).insert_axis(Axis(1));
+            let printed = exact.mapv(|v| (v * 1e6).round() / 1e6);
+            let taken = Memberships::new(printed).unwrap();
+            for row in taken.values().rows() {
+                assert!((row.sum() - 1.0).abs() < 1e-12, "{k}");
+            }
+        }
+        let e = Memberships::new(array![[0.5, 0.500004]]).unwrap_err();
+        assert!(e.message().ends_with("sum to 1.000004; expected 1 within 2e-6"), "{e}");
     }
 
     #[test]

@@ -273,6 +273,22 @@ fn starts_are_distinct_and_restarts_do_not_harm() {
     assert!(loose.converged && loose.iterations <= one.iterations);
 }
 
+/// Heaps of 300, 300 and 3 rows: drawn evenly, or by the distance to the last one alone, starts
+/// would often miss one.
+#[test]
+fn starts_are_drawn_by_the_distance_to_the_nearest() {
+    let heap = |i: usize| (i / 300).min(2);
+    let x = Array2::from_shape_fn((603, 2), |(i, j)| match j {
+        0 => heap(i) as f64 * 1000.0,
+        _ => (i % 7) as f64 * 1e-3,
+    });
+    for seed in 0..40 {
+        let rows = spread_rows(x.view(), None, 3, Seed(seed), false);
+        let heaps: BTreeSet<usize> = rows.into_iter().map(heap).collect();
+        assert_eq!(heaps.len(), 3, "seed {seed}");
+    }
+}
+
 /// Rows of a stored table, as if they were computed.
 struct Stored(Array2<f32>);
 

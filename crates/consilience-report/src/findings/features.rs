@@ -12,6 +12,8 @@ const POINTS: usize = 2_000;
 const MOST_CLUSTERS: usize = 100;
 /// Features that are listed of each.
 const LISTED: usize = 5;
+/// Differences up to this share of a feature's magnitude are those of rounding.
+const ROUNDING: f64 = 1e-12;
 
 /// What the features say. Part of [`Findings`](crate::Findings).
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -156,8 +158,8 @@ impl Sums {
                 let within = ((a + b) / (n + rest - 2.0).max(1.0)).sqrt();
                 // What rounding alone could have made is no variation.
                 let scale = inside.abs().max(outside.abs()).max(self.origin[feature].abs());
-                let varies = within > 1e-9 * scale;
-                if n == 0.0 || rest == 0.0 || difference.abs() <= 1e-9 * scale {
+                let varies = within > ROUNDING * scale;
+                if n == 0.0 || rest == 0.0 || difference.abs() <= ROUNDING * scale {
                     return None;
                 }
                 Some(FeatureEffect {
@@ -190,7 +192,7 @@ impl Sums {
             column -= mean;
             let deviation = (column.iter().map(|v| v * v).sum::<f64>() / n).sqrt();
             let scale = column.iter().fold(mean.abs(), |m, v| m.max(v.abs()));
-            if deviation > 1e-12 * scale {
+            if deviation > ROUNDING * scale {
                 column /= deviation;
             } else {
                 column.fill(0.0);
