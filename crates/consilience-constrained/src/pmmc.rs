@@ -20,7 +20,8 @@ use crate::prices::{cheapest, linked_pairs};
 /// nested clusters [`PckMeans`](crate::PckMeans) and [`Ccskl`](crate::Ccskl) are better.
 ///
 /// ```text
-/// minimise  lambda (|W|^2 + |b|^2) / 2 + mean_i [1 - (s_i(1) - s_i(2))]_+^2  +  c mean_links [1 - (right - wrong)]_+^2
+/// minimise  lambda (|W|^2 + |b|^2) / 2  +  mean_i [1 - (s_i(1) - s_i(2))]_+^2
+///                                       +  c mean_links [1 - (right - wrong)]_+^2
 /// s_i = W x_i + b;   s_i(1), s_i(2) the highest two scores of object i
 /// must i,j:   right = max_p s_ip + s_jp,       wrong = max_(p != q) s_ip + s_jq
 /// cannot i,j: right = max_(p != q),            wrong = max_p

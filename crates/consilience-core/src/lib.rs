@@ -43,6 +43,7 @@ mod members;
 mod memberships;
 mod memory;
 mod microclusters;
+mod objects;
 mod observer;
 mod partition;
 mod report;
@@ -72,6 +73,8 @@ pub use members::{Accepts, Member};
 pub use memberships::Memberships;
 pub use memory::MemoryBudget;
 pub use microclusters::Microclusters;
+#[doc(hidden)]
+pub use objects::Objects;
 pub use observer::{Observer, OnlyCancels};
 pub use partition::Partition;
 pub use report::{Fit, Report, Status};

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use consilience_core::{
-    Constraints, Ensemble, Error, Features, MemoryBudget, Observer, Pair, Report, Result, Status,
-    ensure,
+    Constraints, Ensemble, Error, Features, MemoryBudget, Objects, Observer, Pair, Report, Result,
+    Status, ensure,
 };
 use consilience_num::logdet::LogDet;
 use ndarray::Array2;
@@ -14,7 +14,6 @@ use crate::grown_metrics::GrownMetrics;
 use crate::map_learner::MapLearner;
 use crate::member_growth::{COMPONENTS, SAMPLE as COMPONENT_SAMPLE, principal_components};
 use crate::metric_rule::{MetricRule, check_metrics};
-use crate::objects::Objects;
 use crate::space_metric::SpaceMetric;
 
 /// Sweeps over a batch for the metric of a fold at most: what it judges hardly changes any more.

@@ -60,7 +60,6 @@ mod members;
 mod metric_read_out;
 mod metric_rule;
 mod metric_state;
-mod objects;
 mod products;
 mod read_out;
 #[cfg(test)]

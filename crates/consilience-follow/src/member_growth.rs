@@ -4,15 +4,13 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::{
-    BaseClusterer, Constraints, Dense, Error, Features, Fit, MemoryBudget, Observer, Pair,
+    BaseClusterer, Constraints, Dense, Error, Features, Fit, MemoryBudget, Objects, Observer, Pair,
     Partition, Report, Result, Seed, SideInformation, at_least_one, ensure,
 };
 use consilience_metric::{Itml, LinearMap, MetricLearner};
 use consilience_num::svd::{SvdOptions, try_truncated_svd};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
-
-use crate::objects::Objects;
 
 /// Larger numbers of members are refused as mistakes.
 const MAX_MEMBERS: usize = 100_000;
@@ -354,7 +352,7 @@ impl MemberGrowth {
         let learned = self.learn_without(fold, source, sample, constraints, observer)?;
         let drawn = self.seed.derive("objects", fold as u64).stream().sample(n, sample);
         let all = drawn.len() == n;
-        let rows = objects.rows_of(drawn.into_iter());
+        let rows = objects.rows_of(drawn.into_iter().map(|i| i as u64));
         let mapped = if all && !objects.counted() {
             learned.output.apply(features)?
         } else {

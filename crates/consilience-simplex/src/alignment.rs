@@ -2,8 +2,8 @@ use std::cmp::Ordering;
 
 use consilience_core::scores::{Contingency, Normalizer, normalized_mutual_information};
 use consilience_core::{
-    Accepts, Ensemble, Error, ErrorKind, LabelInt, LabelSlice, MemoryBudget, Observer, Partition,
-    Result, ensure, with_labels,
+    Accepts, Ensemble, Error, ErrorKind, LabelInt, LabelSlice, MemoryBudget, Objects, Observer,
+    Partition, Result, ensure, with_labels,
 };
 use consilience_num::assignment::max_assignment;
 use ndarray::Array2;
@@ -198,22 +198,7 @@ pub fn evenly_within(
 /// as they would.
 #[doc(hidden)]
 pub fn evenly(ensemble: &Ensemble, count: usize) -> Vec<usize> {
-    let total = ensemble.total_count();
-    let count = (count as u64).min(total);
-    let place = |s: u64| (u128::from(s) * u128::from(total) / u128::from(count)) as u64;
-    let Some(counts) = ensemble.counts() else {
-        return (0..count).map(|s| place(s) as usize).collect();
-    };
-    let (mut row, mut end) = (0, counts[0]);
-    (0..count)
-        .map(|s| {
-            while end <= place(s) {
-                row += 1;
-                end += counts[row];
-            }
-            row
-        })
-        .collect()
+    Objects::of_ensemble(ensemble).evenly(count)
 }
 
 pub(crate) fn check_reference(p: &Partition, objects: usize, clusters: usize) -> Result<()> {

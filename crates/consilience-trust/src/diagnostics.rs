@@ -17,7 +17,8 @@ const NEIGHBOURS: usize = 16;
 /// A cluster that no member confirms better than this has dissolved (Hennig 2007).
 const DISSOLVED: f64 = 0.5;
 /// Up to this confidence, one half but for rounding, another cluster is at least as close.
-const UNDECIDED: f64 = 0.5 + 1e-9;
+#[doc(hidden)]
+pub const HALF: f64 = 0.5 + 1e-9;
 /// A consensus of members that agree more than this adds little.
 const ALIKE: f64 = 0.95;
 /// Members that agree less than this have hardly anything in common.
@@ -334,8 +335,7 @@ impl Diagnostics {
         let (labelled, n) = (count(ensemble, known), ensemble.total_count());
         // With one cluster there is no other to be close to.
         let several = self.clusters.len() > 1;
-        let undecided =
-            count(ensemble, |i| several && known(i) && self.confidence[*i] <= UNDECIDED);
+        let undecided = count(ensemble, |i| several && known(i) && self.confidence[*i] <= HALF);
         if undecided > 0 {
             out.push(format!(
                 "{undecided} of {labelled} objects are at least as close to another cluster as to \

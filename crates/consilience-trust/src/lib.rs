@@ -40,6 +40,8 @@ mod support;
 mod tests;
 
 pub use cdf::ConsensusCdf;
+#[doc(hidden)]
+pub use diagnostics::HALF;
 pub use diagnostics::{ClusterDiagnostics, Diagnostics, MemberDiagnostics};
 pub use number::ClusterNumber;
 pub use number_table::{Criterion, NumberRow, NumberTable};

@@ -60,7 +60,7 @@ const LEAST_PSEUDO: f64 = 1e-6;
 /// Spectral clusterings fail where objects were compared with their neighbours only, in a list say,
 /// and where workers who answer the wrong way round gave much of the answers. There one start is
 /// added: answers of workers who contradict the others are turned round, Dawid and Skene's model
-/// then says how far each answer speaks for together, and clusters grow object by object, the
+/// then gives the log-odds that two objects are together, and clusters grow object by object, the
 /// surest first. Who is the wrong way round is decided by most workers, not by most answers.
 ///
 /// ```

@@ -397,35 +397,30 @@ fn neighbours_are_told_from_pairs_here_and_there() {
     assert!(!is_local(&|_: usize| (0..50).map(|i| (2 * i, 2 * i + 1)).collect()));
 }
 
-/// Tasks of fifteen of 300 objects, each of an object and those that come after it in an order.
+/// Tasks of fifteen of 300 objects.
 #[test]
 fn tasks_along_a_list_are_told_from_tasks_at_random() {
-    let is_local = |order: &[usize], tasks: usize| {
-        let rows: Vec<GroupAnswer> = (0..tasks)
-            .flat_map(|task| (0..15).map(move |at| (task, (task * 300 / tasks + at) % 300)))
-            .map(|(task, at)| GroupAnswer {
-                worker: task % 9,
-                task,
-                item: order[at],
-                group: order[at] % 3,
-            })
-            .collect();
+    let is_local = |tasks: &[Vec<usize>]| {
+        let of_task = |(task, items): (usize, &Vec<usize>)| -> Vec<GroupAnswer> {
+            let row = |&item| GroupAnswer { worker: task % 9, task, item, group: item % 3 };
+            items.iter().map(row).collect()
+        };
+        let rows: Vec<GroupAnswer> = tasks.iter().enumerate().flat_map(of_task).collect();
         let answers = Answers::from_groupings(300, &rows).unwrap();
         let counts = AnswerCounts::of(&answers, MemoryBudget::default()).unwrap();
         spectral::is_local(&answers, &counts, Seed(0), &()).unwrap()
     };
-    let in_order: Vec<usize> = (0..300).collect();
-    assert!(is_local(&in_order, 80));
+    let along = |count: usize| -> Vec<Vec<usize>> {
+        let from = |task: usize| task * 300 / count;
+        (0..count).map(|t| (0..15).map(|at| (from(t) + at) % 300).collect()).collect()
+    };
+    assert!(is_local(&along(80)));
     // One cut of a list alone has no neighbours beyond the tasks.
-    assert!(!is_local(&in_order, 20));
-    let shuffled: Vec<usize> = (0..4).flat_map(|s| Seed(s).stream().sample(300, 300)).collect();
-    let rows: Vec<GroupAnswer> = shuffled
-        .chunks(15)
-        .enumerate()
-        .flat_map(|(task, items)| items.iter().map(move |&item| (task, item)))
-        .map(|(task, item)| GroupAnswer { worker: task % 9, task, item, group: item % 3 })
-        .collect();
-    let answers = Answers::from_groupings(300, &rows).unwrap();
-    let counts = AnswerCounts::of(&answers, MemoryBudget::default()).unwrap();
-    assert!(!spectral::is_local(&answers, &counts, Seed(0), &()).unwrap());
+    assert!(!is_local(&along(20)));
+    let at_random = |seed: u64| -> Vec<Vec<usize>> {
+        let mut items: Vec<usize> = (0..300).collect();
+        Seed(seed).stream().shuffle(&mut items);
+        items.chunks(15).map(<[usize]>::to_vec).collect()
+    };
+    assert!(!is_local(&(0..4).flat_map(at_random).collect::<Vec<_>>()));
 }

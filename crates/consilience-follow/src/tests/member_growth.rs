@@ -1,14 +1,13 @@
 use consilience_core::scores::adjusted_rand;
 use consilience_core::{
-    BaseClusterer, Constraints, Ensemble, ErrorKind, Features, Fit, Link, MemoryBudget, Observer,
-    Pair, Partition, Result, Seed,
+    BaseClusterer, Constraints, Ensemble, ErrorKind, Features, Fit, Link, MemoryBudget, Objects,
+    Observer, Pair, Partition, Result, Seed,
 };
 use consilience_metric::Itml;
 use ndarray::Array2;
 
 use super::Means;
 use crate::member_growth::{SAMPLE, principal_components};
-use crate::objects::Objects;
 use crate::{MemberGrowth, MetricRule, ReadOutMethod, Updater};
 
 /// Three classes that only small features distinguish, beside four wide random ones.

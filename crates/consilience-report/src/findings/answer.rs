@@ -4,7 +4,7 @@ use consilience_core::{
     Similarity,
 };
 use consilience_graph::{CoAssociation, vat_order};
-use consilience_trust::Diagnostics;
+use consilience_trust::{Diagnostics, HALF};
 use serde::Serialize;
 
 use super::sample::Sample;
@@ -20,8 +20,6 @@ const MOST_CELLS: usize = 4_000;
 const UNLIKE: f64 = 0.1;
 /// From this share of undecided objects on, single objects are not to be trusted.
 const UNDECIDED: f64 = 0.1;
-/// Up to this confidence, one half but for rounding, another cluster is at least as close.
-const HALF: f64 = 0.5 + 1e-9;
 /// A cluster that no member confirms better than this has dissolved (Hennig 2007).
 const DISSOLVED: f64 = 0.5;
 

@@ -131,11 +131,16 @@ impl AnyConsensus {
         AnyConsensus::Hard(Box::new(function))
     }
 
-    pub(super) fn soft(
+    pub(super) fn soft(function: impl ConsensusFunction<Output = Memberships> + 'static) -> Self {
+        AnyConsensus::Soft(Box::new(function))
+    }
+
+    /// A soft method that takes the number of clusters for an upper bound.
+    pub(super) fn counted(
         function: impl ConsensusFunction<Output = Memberships> + 'static,
         clusters: Clusters,
     ) -> Self {
-        AnyConsensus::Soft(Box::new(Counted { function, clusters }))
+        AnyConsensus::soft(Counted { function, clusters })
     }
 
     /// Runs it; soft methods also give the partition into likeliest clusters.

@@ -77,7 +77,7 @@ macro_rules! hard {
 /// A soft method.
 macro_rules! soft {
     ($name:ident, |$s:ident| $make:expr) => {
-        recipe!($name, None, |$s| AnyConsensus::soft($make, $s.clusters));
+        recipe!($name, None, |$s| AnyConsensus::soft($make));
     };
 }
 
@@ -305,8 +305,12 @@ soft!(WALKER, |s| {
     };
     tuned!(s, walker, number link_preference, count neighbours).soft()
 });
-soft!(PCC_KL, |s| probabilistic(s, crate::bregman::KullbackLeibler)?);
-soft!(PCC_L2, |s| probabilistic(s, crate::bregman::SquaredEuclidean)?);
+recipe!(PCC_KL, None, |s| {
+    AnyConsensus::counted(probabilistic(s, crate::bregman::KullbackLeibler)?, s.clusters)
+});
+recipe!(PCC_L2, None, |s| {
+    AnyConsensus::counted(probabilistic(s, crate::bregman::SquaredEuclidean)?, s.clusters)
+});
 hard!(AUTO, |s| tuned!(
     s,
     Recommended::new(s.clusters).seed(s.seed).memory_budget(s.budget),

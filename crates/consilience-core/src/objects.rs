@@ -1,54 +1,53 @@
 //! The objects that rows stand for.
 
-use consilience_core::{Error, Result, ensure};
-
-/// Objects that rows may stand for: whole numbers up to here are exact in `f64`.
-const MOST_OBJECTS: u64 = 1 << 53;
+use crate::{Ensemble, Error, Result, checks};
 
 /// Rows, and the objects that they stand for: numbered row by row, those of a row one behind the
 /// other.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Objects<'a> {
+pub struct Objects<'a> {
     counts: Option<&'a [u64]>,
-    total: usize,
+    total: u64,
 }
 
 impl<'a> Objects<'a> {
     /// Rows that stand for so many objects each, or for themselves.
-    pub(crate) fn of(rows: usize, counts: Option<&'a [u64]>) -> Result<Self> {
-        let Some(all) = counts else { return Ok(Objects { counts, total: rows }) };
-        ensure!(all.len() == rows, shape("{} counts for {rows} rows", all.len()));
-        let mut total = 0u64;
-        for (i, &count) in all.iter().enumerate() {
-            ensure!(count > 0, out_of_range("the count of row {i} is 0; expected at least 1"));
-            total = total.saturating_add(count);
-            ensure!(
-                total <= MOST_OBJECTS,
-                out_of_range("counts up to row {i} stand for more than 2^53 objects")
-            );
+    ///
+    /// # Errors
+    /// As [`Ensemble::with_counts`], and where they are more than numbers for them.
+    pub fn of(rows: usize, counts: Option<&'a [u64]>) -> Result<Self> {
+        counts.map_or(Ok(()), |counts| checks::counts(counts, rows))?;
+        let total = counts.map_or(rows as u64, |counts| counts.iter().sum());
+        if usize::try_from(total).is_err() {
+            return Err(Error::out_of_range(format!(
+                "{total} objects, more than numbers for them"
+            )));
         }
-        let too_many =
-            |_| Error::out_of_range(format!("{total} objects, more than numbers for them"));
-        Ok(Objects { counts, total: usize::try_from(total).map_err(too_many)? })
+        Ok(Objects { counts, total })
+    }
+
+    /// Those of an ensemble.
+    pub fn of_ensemble(ensemble: &'a Ensemble) -> Self {
+        Objects { counts: ensemble.counts(), total: ensemble.total_count() }
     }
 
     /// How many they are.
-    pub(crate) fn total(&self) -> usize {
-        self.total
+    pub fn total(&self) -> usize {
+        self.total as usize
     }
 
     /// Whether a row may stand for several.
-    pub(crate) fn counted(&self) -> bool {
+    pub fn counted(&self) -> bool {
         self.counts.is_some()
     }
 
     /// The rows of some objects, which exist and ascend.
-    pub(crate) fn rows_of(&self, objects: impl Iterator<Item = usize>) -> Vec<usize> {
-        let Some(counts) = self.counts else { return objects.collect() };
+    pub fn rows_of(&self, objects: impl Iterator<Item = u64>) -> Vec<usize> {
+        let Some(counts) = self.counts else { return objects.map(|i| i as usize).collect() };
         // The row that the last object belongs to, and the first object behind it.
         let (mut row, mut end) = (0, counts.first().copied().unwrap_or(0));
-        let row_of = |object: usize| {
-            while end <= object as u64 {
+        let row_of = |object: u64| {
+            while end <= object {
                 row += 1;
                 end += counts[row];
             }
@@ -58,13 +57,13 @@ impl<'a> Objects<'a> {
     }
 
     /// The rows of so many objects at even distances, or of all.
-    pub(crate) fn evenly(&self, count: usize) -> Vec<usize> {
-        let (n, count) = (self.total, self.total.min(count));
-        self.rows_of((0..count).map(|t| (t as u128 * n as u128 / count as u128) as usize))
+    pub fn evenly(&self, count: usize) -> Vec<usize> {
+        let (n, count) = (u128::from(self.total), self.total.min(count as u64));
+        self.rows_of((0..count).map(|t| (u128::from(t) * n / u128::from(count)) as u64))
     }
 
     /// The same with each of these rows, which ascend, at least once.
-    pub(crate) fn evenly_and(&self, count: usize, rows: &[usize]) -> Vec<usize> {
+    pub fn evenly_and(&self, count: usize, rows: &[usize]) -> Vec<usize> {
         let mut all = self.evenly(count);
         let missing: Vec<usize> =
             rows.iter().copied().filter(|row| all.binary_search(row).is_err()).collect();
@@ -77,7 +76,7 @@ impl<'a> Objects<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::ErrorKind;
+    use crate::ErrorKind;
 
     #[test]
     fn rows_come_as_often_as_their_objects() {
