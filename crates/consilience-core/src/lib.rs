@@ -73,7 +73,6 @@ pub use members::{Accepts, Member};
 pub use memberships::Memberships;
 pub use memory::MemoryBudget;
 pub use microclusters::Microclusters;
-#[doc(hidden)]
 pub use objects::Objects;
 pub use observer::{Observer, OnlyCancels};
 pub use partition::Partition;

@@ -4,6 +4,7 @@ use crate::{Ensemble, Error, Result, checks};
 
 /// Rows, and the objects that they stand for: numbered row by row, those of a row one behind the
 /// other.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Objects<'a> {
     counts: Option<&'a [u64]>,
