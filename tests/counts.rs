@@ -86,6 +86,49 @@ fn every_method_of_the_catalogue() {
     }
 }
 
+/// Methods to which the number of objects means something beside shares: pairs of distinct objects
+/// (PCC, SimRank, the adjusted Rand index in `auto`), whether a microcluster has a single one
+/// (EC-CMS, SDGCA), one less than the size of a cluster (HGPA), links of objects beside links of
+/// clusters (GP-MGLA). ECMC stops at a gap.
+const COUNTING: [&str; 9] =
+    ["pcc-kl", "pcc-l2", "srs-al", "auto", "ec-cms", "sdgca", "hgpa", "gp-mgla", "ecmc-al"];
+/// Methods that add up shares of objects in their own unit: the same to the bit in units that are
+/// powers of two, and to rounding in others.
+const ROUNDED: [&str; 7] = ["pta-al", "pta-cl", "pta-sl", "ptgp", "srw", "mm", "least-squares"];
+
+/// What the counts of all rows have in common means nothing: counts that are all 3 are none, and
+/// others the same times anything.
+#[test]
+fn the_unit_of_counts_leaves_no_trace() {
+    let mut s = Seed(6).derive("noise", 0).stream();
+    let noise = (0..8).map(|_| {
+        let labels: Vec<usize> = (0..40).map(|_| s.below(3)).collect();
+        Partition::from_labels(&labels).unwrap()
+    });
+    let noise = Ensemble::new(noise.collect()).unwrap();
+    let noise = (noise, (0..40).map(|i| 1 + i % 4).collect::<Vec<u64>>());
+    let worlds = worlds().into_iter().map(|world| (world.counted, world.counts));
+    for (w, (ensemble, counts)) in worlds.chain([noise]).enumerate() {
+        for method in catalogue::methods() {
+            let name = method.name();
+            if COUNTING.contains(&name) {
+                continue;
+            }
+            let built = method.build(&Settings::new(4)).unwrap();
+            let of = |counts: Vec<u64>| {
+                built.consensus(&ensemble.clone().with_counts(counts).unwrap()).unwrap()
+            };
+            let (plain, own) = (of(vec![1; counts.len()]), of(counts.clone()));
+            let units: &[u64] = if ROUNDED.contains(&name) { &[2, 1024] } else { &[2, 3, 1000] };
+            for &by in units {
+                let name = format!("{name} on world {w}, times {by}");
+                assert_eq!(of(vec![by; counts.len()]), plain, "{name}: all counts alike");
+                assert_eq!(of(counts.iter().map(|c| c * by).collect()), own, "{name}");
+            }
+        }
+    }
+}
+
 #[test]
 fn scores_and_diagnostics() {
     for world in worlds() {

@@ -36,6 +36,11 @@ fn draws_with<'a>(
         .map(move |(at, e, values)| (at, e, &values[key]))
 }
 
+/// So many values were there to compare with, or no pools.
+fn compared(pools: &[Pool], values: usize, expected: usize) {
+    assert!(pools.is_empty() || values == expected, "{values} values instead of {expected}");
+}
+
 fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(number).collect()
 }
@@ -46,36 +51,47 @@ fn incidence(e: &Ensemble) -> ClusterIncidence {
 
 #[test]
 fn crowd_agreement_on_every_draw() {
-    for pool in pools() {
-        for (at, e, expected) in draws_with(&pool, "ncai") {
+    let (pools, mut draws) = (pools(), 0);
+    for pool in &pools {
+        for (at, e, expected) in draws_with(pool, "ncai") {
             let ncai = normalized_crowd_agreement(&incidence(&e), &()).unwrap();
-            for (ours, theirs) in ncai.iter().zip(numbers(expected)) {
+            let expected = numbers(expected);
+            assert_eq!((ncai.len(), expected.len()), (e.n_members(), e.n_members()), "{at}");
+            for (ours, theirs) in ncai.iter().zip(expected) {
                 assert!((ours - theirs).abs() < 1e-9, "{at}: {ours} {theirs}");
             }
+            draws += 1;
         }
     }
+    compared(&pools, draws, 40);
 }
 
 #[test]
 fn cluster_index_on_every_draw() {
-    for pool in pools() {
-        for (at, e, expected) in draws_with(&pool, "eci") {
+    let (pools, mut draws, mut counts) = (pools(), 0, 0);
+    for pool in &pools {
+        for (at, e, expected) in draws_with(pool, "eci") {
             let eci = ensemble_driven_cluster_index(&incidence(&e), 0.4, &()).unwrap();
             let (min, max) = eci.iter().fold((1.0f64, 0.0f64), |(a, b), &w| (a.min(w), b.max(w)));
             let sum: f64 = eci.iter().sum();
             for (ours, name) in [(sum, "sum"), (min, "min"), (max, "max")] {
                 assert!((ours - number(&expected[name])).abs() < 1e-9, "{at} {name}: {ours}");
             }
+            draws += 1;
         }
-        for (at, e, expected) in draws_with(&pool, "clusters_in_ensemble") {
+        for (at, e, expected) in draws_with(pool, "clusters_in_ensemble") {
             assert_eq!(e.n_clusters() as u64, expected.as_u64().unwrap(), "{at}");
+            counts += 1;
         }
     }
+    compared(&pools, draws, 25);
+    compared(&pools, counts, 25);
 }
 
 #[test]
 fn details_of_the_first_draw() {
-    for pool in pools() {
+    let (pools, mut weighted, mut agreed, mut pairs) = (pools(), 0, 0, 0);
+    for pool in &pools {
         let e = pool.ensemble(&pool.draws[0]);
         let detail = &pool.golden["detail_draw0_lw"];
         if !detail.is_null() {
@@ -100,8 +116,10 @@ fn details_of_the_first_draw() {
                         "{} {i} {j}: {ours} {theirs}",
                         pool.name
                     );
+                    pairs += 1;
                 }
             }
+            weighted += 1;
             let found = Lwea::new(pool.clusters).consensus(&e).unwrap();
             assert_eq!(found, partition(&detail["lwea_labels_true_k"]), "{}", pool.name);
         }
@@ -111,14 +129,20 @@ fn details_of_the_first_draw() {
             assert_eq!(found, partition(&detail["weac_al_labels_true_k"]), "{}", pool.name);
             let found = GpMgla::new(pool.clusters).consensus(&e).unwrap();
             assert_eq!(found, partition(&detail["gpmgla_labels_true_k"]), "{}", pool.name);
+            agreed += 1;
         }
     }
+    compared(&pools, weighted, 3);
+    compared(&pools, agreed, 4);
+    assert!(pools.is_empty() || pairs > 100, "{pairs} pairs");
 }
 
 #[test]
 fn weac_scores_on_every_draw() {
-    for pool in pools() {
-        for (at, e, expected) in draws_with(&pool, "weac") {
+    let (pools, mut draws) = (pools(), 0);
+    for pool in &pools {
+        for (at, e, expected) in draws_with(pool, "weac") {
+            draws += 1;
             for (name, linkage) in
                 [("al", Linkage::Average), ("cl", Linkage::Complete), ("sl", Linkage::Single)]
             {
@@ -129,23 +153,29 @@ fn weac_scores_on_every_draw() {
             }
         }
     }
+    compared(&pools, draws, 40);
 }
 
 #[test]
 fn gp_mgla_scores_on_every_draw() {
-    for pool in pools() {
-        for (at, e, expected) in draws_with(&pool, "gpmgla") {
+    let (pools, mut draws) = (pools(), 0);
+    for pool in &pools {
+        for (at, e, expected) in draws_with(pool, "gpmgla") {
+            draws += 1;
             let found = pool.nmi(&GpMgla::new(pool.clusters).consensus(&e).unwrap());
             let theirs = number(&expected["true_k"]);
             assert!((found - theirs).abs() < 1e-6, "{at}: {found} {theirs}");
         }
     }
+    compared(&pools, draws, 40);
 }
 
 #[test]
 fn lwea_scores_on_every_draw() {
-    for pool in pools() {
-        for (at, e, expected) in draws_with(&pool, "lwea") {
+    let (pools, mut draws) = (pools(), 0);
+    for pool in &pools {
+        for (at, e, expected) in draws_with(pool, "lwea") {
+            draws += 1;
             let (m, tree) = Lwea::new(pool.clusters).dendrogram(&e, &()).unwrap();
             let nmi = |k: usize| pool.nmi(&m.grouping().expand(&tree.cut(k).unwrap()).unwrap());
             let (found, theirs) = (nmi(pool.clusters), number(&expected["true_k"]));
@@ -155,13 +185,16 @@ fn lwea_scores_on_every_draw() {
             assert!((best - theirs).abs() < 1e-6, "{at} best k: {best} {theirs}");
         }
     }
+    compared(&pools, draws, 25);
 }
 
 #[test]
 fn lwgp_scores_on_average() {
-    for pool in pools() {
+    let (pools, mut tried) = (pools(), 0);
+    for pool in &pools {
         let (mut ours, mut theirs, mut draws) = (0.0, 0.0, 0.0);
-        for (_, e, expected) in draws_with(&pool, "lwgp") {
+        for (_, e, expected) in draws_with(pool, "lwgp") {
+            tried += 1;
             for seed in 0..10 {
                 ours += pool.nmi(&Lwgp::new(pool.clusters).seed(Seed(seed)).consensus(&e).unwrap())
                     / 10.0;
@@ -172,9 +205,11 @@ fn lwgp_scores_on_average() {
         if draws > 0.0 {
             let (ours, theirs) = (ours / draws, theirs / draws);
             println!("{}: LWGP {ours:.4}, reference {theirs:.4}", pool.name);
-            assert!((ours - theirs).abs() < 0.01, "{}: {ours} {theirs}", pool.name);
+            // Other starts of k-means, ten of each draw: 0.0019 apart at most.
+            assert!((ours - theirs).abs() < 0.004, "{}: {ours} {theirs}", pool.name);
         }
     }
+    compared(&pools, tried, 25);
 }
 
 #[test]
@@ -196,10 +231,12 @@ fn hbgf_is_not_below_the_peer() {
             all_draws += draws;
             let (ours, theirs) = (ours / draws, theirs / draws);
             println!("{}: HBGF {ours:.4}, peer {theirs:.4} on {draws} draws", pool.name);
-            assert!(ours > theirs - 0.01, "{}: {ours} {theirs}", pool.name);
+            // MF has .573, where the peer has .576; all others are above.
+            assert!(ours > theirs - 0.004, "{}: {ours} {theirs}", pool.name);
         }
     }
-    assert!(all_draws == 0.0 || all / all_draws > -0.01, "on average: {}", all / all_draws);
+    // 0.023 on twelve draws of six pools.
+    assert!(all_draws == 0.0 || all / all_draws > 0.015, "on average: {}", all / all_draws);
 }
 
 /// NMI (max) and ARI of EC-CMS and SDGCA at fixed parameters beside EAC and LWEA: the table of
@@ -209,7 +246,7 @@ fn hbgf_is_not_below_the_peer() {
 #[test]
 fn reliable_pairs_on_every_pool() {
     let large = std::env::var("CONSILIENCE_LARGE").is_ok();
-    let (mut different, mut seen) = (false, false);
+    let (mut different, mut seen) = ([false; 2], false);
     for pool in
         reference::pools(&["Caltech20", "FCT", "IS", "LS", "MF", "PD", "Semeion", "Texture", "VS"])
     {
@@ -233,7 +270,9 @@ fn reliable_pairs_on_every_pool() {
                 notes += usize::from(fit.report.notes.iter().any(|n| n.contains("one component")));
                 nmi += normalized_mutual_information(&found, &pool.truth, Normalizer::Max).unwrap();
                 ari += adjusted_rand(&found, &pool.truth).unwrap();
-                different |= name == "EC-CMS" && found != Lwea::new(k).consensus(e).unwrap();
+                for (other, method) in different.iter_mut().zip(["EC-CMS", "SDGCA"]) {
+                    *other |= name == method && found != Lwea::new(k).consensus(e).unwrap();
+                }
                 seen = true;
             }
             let (m, time) = (draws.len() as f64, start.elapsed().as_secs_f64());
@@ -246,5 +285,5 @@ fn reliable_pairs_on_every_pool() {
             );
         }
     }
-    assert!(different || !seen);
+    assert!(different == [true; 2] || !seen);
 }

@@ -55,4 +55,5 @@ fn parameters_and_seeds() {
     assert_eq!(small.fit(graph(4, noise), &()).unwrap_err().kind(), ErrorKind::TooLarge);
     let cut = |seed| MetisCut::new(6).seed(Seed(seed)).fit(graph(90, noise), &()).unwrap().output;
     assert_eq!(cut(1), cut(1));
+    assert!((2..12).any(|seed| cut(seed) != cut(1)), "no seed is heard");
 }

@@ -58,7 +58,8 @@ fn the_papers_simulation() {
             mean += jensen_shannon(&fit.output, &truth).unwrap() / 2.0;
         }
         println!("l2 {l2}: J {mean:.5}");
-        assert!(mean <= 0.0013, "{mean}");
+        // 0.0003 over ten sets (docs/pcc.md); the paper has 0.0012.
+        assert!(mean <= 0.0005, "{mean}");
     }
 }
 
@@ -84,7 +85,8 @@ fn twenty_clusters_where_three_are() {
         };
         let (three, twenty) = (of(3), of(20));
         println!("l2 {l2}: accuracy {three:.4} at K = 3, {twenty:.4} at K = 20");
-        assert!(twenty >= three - 0.02, "{three} {twenty}");
+        // Thirty members of which eight in a hundred err leave at most one object in doubt.
+        assert!(three.min(twenty) >= 1.0 - 1.0 / 600.0, "{three} {twenty}");
     }
 }
 
@@ -98,6 +100,7 @@ fn two_draws_of_a_pool() {
         let eac = pool.nmi(&EvidenceAccumulation::new(k).consensus(&e).unwrap());
         let pta = pool.nmi(&Pta::new(k).consensus(&e).unwrap());
         println!("IS: PCC-KL {kl:.3}, PCC-l2 {l2:.3}, EAC-AL {eac:.3}, PTA-AL {pta:.3}");
-        assert!(kl.min(l2) > eac.min(pta) - 0.1);
+        // By 0.01 and more on both draws.
+        assert!(kl.min(l2) > eac, "{kl} {l2} {eac}");
     }
 }

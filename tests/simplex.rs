@@ -6,7 +6,9 @@
 mod reference;
 
 use consilience::follow::{Updater, UpdaterSetup};
-use consilience::simplex::{AdditiveUpdate, AlignmentReference, ExactUpdate, UpdateRule};
+use consilience::simplex::{
+    AdditiveUpdate, AlignmentReference, ExactUpdate, UpdateReport, UpdateRule,
+};
 use consilience::walk::Diffusion;
 use consilience::{ConsensusFunction, Ensemble, Pair, Partition, Seed};
 use consilience_conformance::planted;
@@ -49,7 +51,10 @@ fn an_update_does_not_know_how_many_objects_there_are() {
             let labels = by_weights.labels_of(&(0..150).collect::<Vec<_>>()).unwrap();
             (reports, by_weights.weights(), labels)
         };
-        assert_eq!(run(copies(1)), run(copies(200)));
+        let one = run(copies(1));
+        let moved = |r: &UpdateReport| r.new_constraints > 0 && r.objective != r.objective_before;
+        assert!(one.0.iter().all(moved), "{:?}", one.0);
+        assert_eq!(one, run(copies(200)));
     }
 }
 
@@ -66,6 +71,9 @@ fn constraints_of_the_truth_are_followed_on_the_pools() {
                 let report = updater.update(&constraints(&pool.truth, 100, tier)).unwrap();
                 assert!(report.objective.is_finite());
                 assert!(report.gap.is_none_or(|gap| gap <= 2e-6), "{} {report:?}", pool.name);
+                // What has a gap is the minimum, and the weights before are among the others.
+                let lower = report.objective < report.objective_before;
+                assert!(report.gap.is_none() || lower, "{} {report:?}", pool.name);
             }
             let free = updater.consensus(k, Seed(0), &()).unwrap().output;
             let by_weights = updater.by_weights();
@@ -80,8 +88,9 @@ fn constraints_of_the_truth_are_followed_on_the_pools() {
                 e.n_members(),
                 by_weights.violations()
             );
-            // A weight per member moves little, but it must not ruin the consensus either.
-            assert!(pool.nmi(&free) > pool.nmi(&plain) - 0.1, "{}", pool.name);
+            // A weight per member moves little, and must not ruin the consensus either: with links
+            // drawn otherwise the most that was lost is 0.033.
+            assert!(pool.nmi(&free) > pool.nmi(&plain) - 0.05, "{}", pool.name);
             let resumed = Updater::from_bytes(&updater.to_bytes(), e.clone()).unwrap();
             let resumed = resumed.by_weights().partition().unwrap();
             assert_eq!(resumed, by_weights.partition().unwrap());

@@ -394,3 +394,70 @@ fn every_method_leaves_members_out() {
         assert_eq!(built.consensus(&chosen), built.consensus(&rest), "{}", method.name());
     }
 }
+
+/// Members with structure, with labels missing, and with none, so that starts and ties decide.
+fn unit_worlds() -> Vec<Ensemble> {
+    let planted =
+        |seed, missing| planted(Seed(seed), &[14, 11, 8, 5], 10, 0.3, missing).unwrap().ensemble;
+    let mut s = Seed(6).derive("noise", 0).stream();
+    let noise = (0..8).map(|_| {
+        let labels: Vec<usize> = (0..40).map(|_| s.below(3)).collect();
+        Partition::from_labels(&labels).unwrap()
+    });
+    let noise = Ensemble::new(noise.collect()).unwrap();
+    vec![planted(8, 0.0), planted(9, 0.2), noise]
+}
+
+/// What the weights of all members have in common means nothing: equal ones change no label, and
+/// others give the same labels in any unit. Every method of the catalogue either takes weights or
+/// refuses all but 0 and 1; WEAC compares a member with its copies, so that there the unit counts.
+#[test]
+fn the_unit_of_weights_leaves_no_trace() {
+    let mut taken = 0;
+    for ensemble in unit_worlds() {
+        let m = ensemble.n_members();
+        let own: Vec<f64> = (0..m).map(|u| [1.0, 2.0, 1.0, 3.0, 1.7, 0.4][u % 6]).collect();
+        for method in catalogue::methods().iter().filter(|method| method.name() != "weac-al") {
+            let name = method.name();
+            let built = method.build(&Settings::new(4)).unwrap();
+            let of = |weights: Vec<f64>| {
+                built.consensus(&ensemble.clone().with_weights(weights).unwrap())
+            };
+            let plain = built.consensus(&ensemble).unwrap();
+            let weighed = match of(own.clone()) {
+                Ok(weighed) => weighed,
+                Err(e) => {
+                    assert!(e.message().contains("takes no weights of members"), "{name}: {e}");
+                    continue;
+                }
+            };
+            taken += 1;
+            for by in [2.0, 3.0, 0.7] {
+                assert_eq!(of(vec![by; m]).unwrap(), plain, "{name}: all weights {by}");
+                let times = own.iter().map(|w| w * by).collect();
+                assert_eq!(of(times).unwrap(), weighed, "{name}: weights times {by}");
+            }
+        }
+    }
+    assert!(taken >= 3 * 16, "{taken}");
+}
+
+/// Memberships too: those of a member that counts twice as much weigh the same in any unit.
+#[test]
+fn the_unit_of_weights_leaves_no_trace_in_memberships() {
+    for World { ensemble, .. } in worlds().into_iter().take(2) {
+        let m = ensemble.n_members();
+        let own: Vec<f64> = (0..m).map(|u| [1.0, 2.5, 0.5][u % 3]).collect();
+        let weighing = |name: &&str| !NO_WEIGHTS.contains(name) && *name != "weac-al";
+        for name in SOFT.into_iter().filter(weighing) {
+            let of = |by: f64| {
+                let weights: Vec<f64> = own.iter().map(|w| w * by).collect();
+                found(name, &ensemble.clone().with_weights(weights).unwrap())
+            };
+            let weighed = of(1.0);
+            for by in [2.0, 3.0, 0.7] {
+                assert_eq!(of(by), weighed, "{name}: weights times {by}");
+            }
+        }
+    }
+}

@@ -8,7 +8,7 @@ use consilience::generate::{
     Missing, Rpcl, Scale, Spectral, SphericalKMeans, USpec,
 };
 use consilience::metric::{LinearMap, MetricLearner, Rca, TruncatedSvd};
-use consilience::ndarray::{Array2, Axis};
+use consilience::ndarray::Array2;
 use consilience::scores::adjusted_rand;
 use consilience::{ErrorKind, Features, Partition, Seed, SideInformation};
 use sprs::CsMat;
@@ -156,8 +156,12 @@ fn members_see_parts_of_sparse_features() {
         .object_fraction(0.7)
         .seed(Seed(4));
     assert_eq!(projected.generate(&rows).unwrap(), projected.generate(&x).unwrap());
-    let views = projected.views(&rows).unwrap();
-    assert_eq!(views[0].apply((&rows).into()).unwrap(), views[0].apply((&x).into()).unwrap());
+    let (views, of_table) = (projected.views(&rows).unwrap(), projected.views(&x).unwrap());
+    assert_eq!((views.len(), of_table.len()), (6, 6));
+    for (view, other) in views.iter().zip(&of_table) {
+        assert_eq!(view.columns(), other.columns());
+        assert_eq!(view.apply((&rows).into()).unwrap(), view.apply((&x).into()).unwrap());
+    }
     // Without one they see some columns of some rows, and stay sparse.
     let parts = Generator::new(SphericalKMeans::new())
         .members(6)
@@ -166,12 +170,24 @@ fn members_see_parts_of_sparse_features() {
         .object_fraction(0.7)
         .seed(Seed(4));
     let ensemble = parts.generate(&rows).unwrap();
-    assert!(ensemble.members().iter().all(|m| m.n_labelled() == 84));
-    for (view, member) in parts.views(&rows).unwrap().iter().zip(ensemble.members()) {
-        let seen: Vec<usize> = (0..120).filter(|&i| member.label(i).is_some()).collect();
-        let table = x.select(Axis(1), &view.columns()).select(Axis(0), &seen);
-        assert!(table.iter().any(|&v| v > 0.0));
+    let (views, of_table) = (parts.views(&rows).unwrap(), parts.views(&x).unwrap());
+    assert_eq!((views.len(), of_table.len(), ensemble.n_members()), (6, 6, 6));
+    let mut changed = 0;
+    for (u, member) in ensemble.members().iter().enumerate() {
+        let columns = views[u].columns();
+        assert_eq!((columns.len(), member.n_labelled()), (30, 84));
+        assert_eq!(columns, of_table[u].columns());
+        // Whatever else stands in the cells that a member does not see, it finds the same.
+        let cell = |(i, j): (usize, usize)| match member.label(i) {
+            Some(_) if columns.contains(&j) => x[[i, j]],
+            _ => 1.0,
+        };
+        let other = sparse(&Array2::from_shape_fn(x.dim(), cell));
+        let again = parts.generate(&other).unwrap();
+        assert_eq!(again.members()[u], *member, "member {u}");
+        changed += usize::from(again != ensemble);
     }
+    assert!(changed > 0, "the others see something else");
 }
 
 #[test]

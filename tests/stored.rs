@@ -56,6 +56,7 @@ fn changed<T: Serialize>(value: &T, at: &str, to: Value) -> Value {
 /// Every byte damaged in turn, and every beginning: an error or another value, never a panic.
 fn survives<T: Serialize + DeserializeOwned>(value: &T, used: impl Fn(T)) {
     let bytes = postcard::to_stdvec(value).unwrap();
+    used(postcard::from_bytes(&bytes).unwrap());
     let step = bytes.len().div_ceil(600);
     for at in (0..bytes.len()).step_by(step) {
         for damage in [0x01, 0x80, 0xff] {

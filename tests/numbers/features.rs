@@ -83,7 +83,8 @@ fn law(
     methods.par_iter().for_each(|method| hold(name, method.name, exceptions, &broken(method)));
 }
 
-/// What the method makes of a world, where that is not what is expected.
+/// What the method makes of a world, where that is not what is expected. An error is never what an
+/// exception means: who may err says of which kind.
 fn differs(
     method: &Method,
     x: &Array2<f64>,
@@ -94,7 +95,7 @@ fn differs(
     match method.run(x, side) {
         Ok(found) if found == *expected => None,
         Ok(found) => Some(format!("{world}: {:?}", found.sizes())),
-        Err(error) => Some(format!("{world}: {error}")),
+        Err(error) => panic!("{} on {world}: {:?}: {error}", method.name, error.kind()),
     }
 }
 

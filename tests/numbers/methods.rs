@@ -12,7 +12,7 @@ use consilience::metric::Rca;
 use consilience::model::ConsensusClustering;
 use consilience::ndarray::Array2;
 use consilience::prelude::*;
-use consilience::{Linkage, Partition, Result, Seed, SideInformation};
+use consilience::{Linkage, Partition, Result, Seed, SideInformation, Status};
 
 const SEED: Seed = Seed(3);
 
@@ -48,12 +48,22 @@ fn base(k: usize, name: &'static str, clusterer: impl BaseClusterer + 'static) -
     Method { name, run: Box::new(run) }
 }
 
-/// What it labels at the fit has to have the labels of the fit afterwards, if it has any.
+/// Those that put an object of which nothing is known where a new one like it goes.
+const ALIKE: [&str; 6] =
+    ["seeded k-means", "constrained k-means", "COP-KMeans", "PCK-Means", "FPC", "NNC"];
+
+/// What it labels at the fit can be labelled afterwards, and those that are alike to the last
+/// object are held to it.
 fn constrained(name: &'static str, clusterer: impl ConstrainedClusterer + 'static) -> Method {
     let run = move |x: &Array2<f64>, side: &SideInformation| {
         let fit = clusterer.fit(x.view().into(), side, &())?;
         let again = fit.output.assign(x)?;
         assert!(again.len() == x.nrows(), "{name}: labels of {} objects", again.len());
+        if ALIKE.contains(&name) && fit.report.status == Status::Solved {
+            let free = (0..x.nrows()).filter(|&i| side.set_of(i).is_none());
+            let other = free.filter(|&i| fit.output.partition.label(i) != Some(again[i])).count();
+            assert!(other == 0, "{name}: {other} objects would go elsewhere");
+        }
         Ok((fit.output.partition, fit.report.clusters_missing.unwrap_or(0)))
     };
     Method { name, run: Box::new(run) }

@@ -7,6 +7,8 @@ use std::str::FromStr;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::failure::{Failure, Outcome};
+
 /// Combine clusterings: one consensus from many answers.
 ///
 /// Files are known by their ending: .csv, .tsv (a first row of text is a header; also .csv.gz,
@@ -34,7 +36,20 @@ const HELP: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n
 
 /// The command line as clap sees it.
 pub(crate) fn command() -> clap::Command {
-    Cli::command().help_template(HELP).mut_subcommands(|c| c.help_template(HELP))
+    Cli::command().help_template(HELP).mut_subcommands(|c| {
+        let c = c.help_template(HELP);
+        // What all commands take and some have no use for is not offered there.
+        match c.get_name() {
+            "demo" => c.mut_arg("id", |id| id.hide(true)),
+            "score" | "predict" => c.mut_arg("seed", |seed| seed.hide(true)),
+            _ => c,
+        }
+    })
+}
+
+/// What a command needs unless it is asked for a list.
+pub(crate) fn given<T>(value: Option<T>, what: &str) -> Outcome<T> {
+    value.ok_or_else(|| Failure::Bad(format!("expected {what}, or --list; see --help")))
 }
 
 /// What to do.
@@ -82,8 +97,8 @@ pub(crate) struct Common {
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<String>,
     /// The column that holds the ids of the objects, by name or number; they go to every output
-    /// and join truth, constraints and other tables [default: a first column that is called id or
-    /// holds another text in every row, most of them no numbers]
+    /// and join truth, constraints and other tables [default: the first column, if it is named id,
+    /// or if all its values differ and most are not numbers]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) id: Option<String>,
     /// Print one JSON object and nothing else
@@ -92,6 +107,15 @@ pub(crate) struct Common {
     /// No progress bars, no notes
     #[arg(long)]
     pub(crate) quiet: bool,
+}
+
+/// What there is to choose from.
+#[derive(Args)]
+pub(crate) struct Listing {
+    /// Print what there is to choose from, with its parameters; with a NAME, explain the
+    /// parameters of that one
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) list: Option<String>,
 }
 
 /// Arguments of `demo`.
@@ -105,15 +129,18 @@ pub(crate) struct Demo {
 /// Arguments of `generate`.
 #[derive(Args)]
 #[command(
+    override_usage = "consilience generate [OPTIONS] --output <ENSEMBLE> <FEATURES>\n       \
+                      consilience generate --list [<NAME>]",
     before_help = "Example: consilience generate features.npy -o pool.npz --members 30 --clusters \
          10..30 --feature-fraction 0.5"
 )]
 pub(crate) struct Generate {
     /// Features: n rows, d columns of numbers
-    pub(crate) features: PathBuf,
+    #[arg(required_unless_present = "list")]
+    pub(crate) features: Option<PathBuf>,
     /// Where the ensemble goes: n rows, one column of labels per member
-    #[arg(short, long, value_name = "ENSEMBLE")]
-    pub(crate) output: PathBuf,
+    #[arg(short, long, value_name = "ENSEMBLE", required_unless_present = "list")]
+    pub(crate) output: Option<PathBuf>,
     /// kmeans, minibatch, spherical-kmeans, kernel-kmeans, rpcl, gaussian-mixture, fuzzy-c-means,
     /// spectral, agglomerative or uspec
     #[arg(long, value_name = "NAME", default_value = "kmeans")]
@@ -138,15 +165,11 @@ pub(crate) struct Generate {
     /// sparse features where the method needs a table]
     #[arg(long, value_name = "D")]
     pub(crate) svd: Option<usize>,
-    /// A parameter of the method: kmeans and spherical-kmeans take restarts, max_iterations,
-    /// tolerance; minibatch batch, batches; kernel-kmeans landmarks, width, restarts; rpcl
-    /// learning_rate, penalty_rate, presentations, random_start; gaussian-mixture max_iterations,
-    /// tolerance, variance_floor; fuzzy-c-means fuzzifier, max_iterations, tolerance; spectral
-    /// neighbours, landmarks, exact_objects, restarts; agglomerative linkage (single, average,
-    /// complete, ward, centroid or median); uspec representatives, neighbours, regularization,
-    /// restarts
+    /// A parameter of the method; --list NAME explains its parameters
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
+    #[command(flatten)]
+    pub(crate) listing: Listing,
     /// How the features are scaled first: none, minmax or zscore
     #[arg(long, value_name = "SCALE", default_value = "none")]
     pub(crate) scale: String,
@@ -176,8 +199,12 @@ pub(crate) struct Generate {
 
 /// Arguments of `consensus`.
 #[derive(Args)]
-#[command(before_help = "Example: consilience consensus pool.csv\n         consilience consensus \
-         pool.npz --method pta-al --clusters 10 -o labels.csv --truth truth.csv")]
+#[command(
+    override_usage = "consilience consensus [OPTIONS] <ENSEMBLE>\n       consilience consensus \
+                      --list [<NAME>]",
+    before_help = "Example: consilience consensus pool.csv\n         consilience consensus \
+         pool.npz --method lwea --clusters 10 -o labels.csv --truth truth.csv"
+)]
 pub(crate) struct Consensus {
     /// The ensemble: n rows, one column of labels per base clustering
     #[arg(required_unless_present = "list")]
@@ -185,10 +212,11 @@ pub(crate) struct Consensus {
     /// The consensus function; --list shows them
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
-    /// Number of clusters, or auto: as many as several criteria agree on, from 2 to the root of the
-    /// number of distinct rows of labels, to one more than a member has where members nearly agree,
-    /// and to 30 at most [default: as many as the method itself finds, and auto for methods that
-    /// find none]
+    /// Number of clusters, or auto: that of eigengap, PAC and lifetime where these agree, else the
+    /// geometric mean of eigengap, lifetime and directions, drawn towards 7 the more they differ
+    /// (median error 38 % on our benchmark). It is looked for from 2 to the root of the number of
+    /// distinct rows of labels, to one more than a member has where members nearly agree, and to 30
+    /// at most [default: as many as the method itself finds, and auto for methods that find none]
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<Count>,
     /// Use only these base clusterings, by number or name, for instance 3,17,20
@@ -209,7 +237,7 @@ pub(crate) struct Consensus {
     /// Take the most probable clusters of base clusterings that give memberships
     #[arg(long)]
     pub(crate) harden: bool,
-    /// A parameter of the method; --list shows which it takes
+    /// A parameter of the method; --list NAME explains its parameters
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
     /// Where the labels go: one column
@@ -221,9 +249,8 @@ pub(crate) struct Consensus {
     /// Say how far the result can be trusted: agreement with the members, confidence, stability
     #[arg(long)]
     pub(crate) diagnose: bool,
-    /// Print the methods with their parameters and papers
-    #[arg(long)]
-    pub(crate) list: bool,
+    #[command(flatten)]
+    pub(crate) listing: Listing,
     /// True labels: adds every score of the result
     #[arg(long, value_name = "FILE")]
     pub(crate) truth: Option<PathBuf>,
@@ -236,7 +263,7 @@ pub(crate) struct Consensus {
 pub(crate) enum Count {
     /// So many.
     Fixed(usize),
-    /// As many as several criteria agree on.
+    /// As many as is recommended.
     Auto,
 }
 
@@ -289,16 +316,19 @@ pub(crate) struct Labelling {
 /// Arguments of `cluster`.
 #[derive(Args)]
 #[command(
+    override_usage = "consilience cluster [OPTIONS] <FEATURES>\n       consilience cluster --list \
+                      [<NAME>]",
     before_help = "Example: consilience cluster features.csv --constraints pairs.csv --clusters 3 \
          -o labels.csv\n         consilience cluster features.csv --method consensus --clusters 5 \
          -o labels.csv --model model.bin"
 )]
 pub(crate) struct Cluster {
     /// Features: n rows, d columns of numbers
-    pub(crate) features: PathBuf,
-    /// auto, the default where labels or pairs are known: the method that keeps most of what is
-    /// left out, part after part, or plain k-means where none that uses them is ahead of it by more
-    /// than half a standard error; fpc, nnc, kmeans (seeded by the labels), constrained-kmeans
+    #[arg(required_unless_present = "list")]
+    pub(crate) features: Option<PathBuf>,
+    /// auto (default with --labels or --constraints): cross-validates several methods on what is
+    /// known and takes the best; plain k-means unless another is better by more than half a
+    /// standard error; fpc, nnc, kmeans (seeded by the labels), constrained-kmeans
     /// (which keeps them), cop-kmeans, pck-means, mpck-means, ccskl or pmmc (these two follow
     /// descriptions, and were not checked against the formulas of their papers); or consensus,
     /// which takes no labels or pairs: an ensemble of base clusterings, and their consensus
@@ -318,13 +348,14 @@ pub(crate) struct Cluster {
     /// rsd-full, mmc, itml, rca, dca or lmnn
     #[arg(long, value_name = "NAME", default_value = "euclidean")]
     pub(crate) metric: String,
-    /// A parameter of the method or of the metric, for instance weight=2 or diagonal=true; a name
-    /// that both have is the method's, and metric.NAME the metric's. A wrong name is answered by
-    /// those that there are. consensus takes generator, members, range, scale, feature_fraction,
-    /// object_fraction and projection as `generate` does, function as `consensus` does, and
-    /// generator.NAME and function.NAME for theirs
+    /// A parameter of the method or of the metric, for instance weight=2 or diagonal=true; --list
+    /// NAME explains the parameters of either. A name that both have is the method's, and
+    /// metric.NAME the metric's. An unknown name is refused with a list of the valid ones. Of
+    /// consensus, generator.NAME are parameters of its generator, function.NAME of its function
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
+    #[command(flatten)]
+    pub(crate) listing: Listing,
     /// With consensus: where the model goes, by which `predict` labels new objects
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
@@ -365,29 +396,28 @@ pub(crate) struct Predict {
 /// Arguments of `crowd`.
 #[derive(Args)]
 #[command(
+    override_usage = "consilience crowd [OPTIONS] --clusters <K> <ANSWERS>\n       consilience \
+                      crowd --list [<NAME>]",
     before_help = "Example: consilience crowd answers.csv --clusters 6 -o labels.csv --ask 10"
 )]
 pub(crate) struct Crowd {
     /// The answers, a table whose columns have names: worker,task,item,group (items of one task in
     /// one group are alike), worker,task,item,keyword, or worker,i,j,same; CSV with a header, or
     /// .npz with arrays of these names
-    pub(crate) answers: PathBuf,
+    #[arg(required_unless_present = "list")]
+    pub(crate) answers: Option<PathBuf>,
     /// Number of clusters, or auto: as many as the answers' posterior says
-    #[arg(long, value_name = "K")]
-    pub(crate) clusters: Count,
+    #[arg(long, value_name = "K", required_unless_present = "list")]
+    pub(crate) clusters: Option<Count>,
     /// auto, block, block-by-worker, latent-class, bayesian, rmc, log-odds, spectral, dawid-skene
     /// or pairs
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
-    /// A parameter of the method: all take alternative, and shared for answers by keyword; rmc
-    /// takes c (or error_weight), d0 (apart_below), d1 (together_above) and penalty (recovery,
-    /// held-out or balance); block restarts, pseudo_count,
-    /// rates_by_cluster, rates_between_clusters, tolerance, max_iterations; block-by-worker the
-    /// same without rates_between_clusters; latent-class restarts, tolerance, max_iterations;
-    /// bayesian dimensions, components (where clusters are auto), restarts, tolerance,
-    /// max_iterations
+    /// A parameter of the method; --list NAME explains its parameters
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
+    #[command(flatten)]
+    pub(crate) listing: Listing,
     /// Number of objects [default: one more than the highest in the answers, or as many as --truth
     /// has]
     #[arg(long, value_name = "N")]
@@ -411,34 +441,35 @@ pub(crate) struct Crowd {
 /// Arguments of `complete`.
 #[derive(Args)]
 #[command(
+    override_usage = "consilience complete [OPTIONS] --clusters <K> <--constraints \
+                      <FILE>|--answers <FILE>> <FEATURES>\n       consilience complete --list \
+                      [<NAME>]",
     before_help = "Example: consilience complete features.npy --constraints pairs.csv --clusters \
          5 -o labels.csv\n         consilience complete features.npy --answers answers.csv \
          --clusters 5 -o labels.csv"
 )]
 pub(crate) struct Complete {
     /// Features: n rows, d columns of numbers
-    pub(crate) features: PathBuf,
+    #[arg(required_unless_present = "list")]
+    pub(crate) features: Option<PathBuf>,
     /// Known pairs: CSV rows i,j,link with link must or cannot
-    #[arg(long, value_name = "FILE", required_unless_present = "answers")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["answers", "list"])]
     pub(crate) constraints: Option<PathBuf>,
     /// In place of pairs, a crowd's answers about some of the objects, as `crowd` reads them: their
     /// similarity is completed, and a metric learned from it clusters all objects
     #[arg(long, value_name = "FILE", conflicts_with = "constraints")]
     pub(crate) answers: Option<PathBuf>,
     /// Number of clusters
-    #[arg(long, value_name = "K")]
-    pub(crate) clusters: usize,
+    #[arg(long, value_name = "K", required_unless_present = "list")]
+    pub(crate) clusters: Option<usize>,
     /// mccc or rdml [default: mccc; with --answers rdml, which alone takes them]
     #[arg(long, value_name = "NAME")]
     pub(crate) method: Option<String>,
-    /// A parameter of the method: mccc takes published (true: the form of the paper), basis
-    /// (held-out, singular, neighbours, standardized-neighbours or raw-singular), eigenvectors,
-    /// loss_weight (held-out, balanced or a number), solver (accelerated or stochastic),
-    /// semidefinite, read_out (scaled or leading), tolerance, max_iterations, restarts; rdml
-    /// published, smoothing, smoothing_per_object, standardize, cut (k-means or shi-malik),
-    /// restarts, and with --answers c, penalty (recovery, held-out or balance), d0, d1, shared
+    /// A parameter of the method; --list NAME explains its parameters
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
+    #[command(flatten)]
+    pub(crate) listing: Listing,
     #[command(flatten)]
     pub(crate) labelling: Labelling,
     #[command(flatten)]
@@ -448,15 +479,18 @@ pub(crate) struct Complete {
 /// Arguments of `update`.
 #[derive(Args)]
 #[command(
+    override_usage = "consilience update [OPTIONS] <ENSEMBLE>\n       consilience update --list \
+                      [<NAME>]",
     before_help = "Example: consilience update pool.npz --clusters 10 --constraints pairs.csv \
          --state pool.state -o labels.csv"
 )]
 pub(crate) struct Update {
     /// The ensemble: n rows, one column of labels per base clustering
-    pub(crate) ensemble: PathBuf,
+    #[arg(required_unless_present = "list")]
+    pub(crate) ensemble: Option<PathBuf>,
     /// New pairs: CSV rows i,j,link with link must or cannot; a fourth column batch says which come
     /// together
-    #[arg(long, value_name = "FILE", required_unless_present = "state")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["state", "list"])]
     pub(crate) constraints: Option<PathBuf>,
     /// Number of clusters; a stored state knows it
     #[arg(long, value_name = "K")]
@@ -468,20 +502,17 @@ pub(crate) struct Update {
     /// stored state]
     #[arg(long, value_name = "NAME")]
     pub(crate) rule: Option<String>,
-    /// A parameter of the rule: metric takes dimensions, power, slack, folds, restarts,
-    /// cross_validated, caution, tolerance, max_iterations; completion dimensions, power, folds,
-    /// restarts, cross_validated, caution; exact loss (squared or probability), balance,
-    /// regularization, gap, max_iterations; additive and
-    /// multiplicative step, balance. With --features also grown_members, grown_folds, sample,
-    /// components, learner (itml, mmc, rca, dca, lmnn, rsd-diagonal or rsd-full)
+    /// A parameter of the rule; --list NAME explains its parameters, and those that --features adds
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
+    #[command(flatten)]
+    pub(crate) listing: Listing,
     /// How many objects each row stands for: one column of whole numbers
     #[arg(long, value_name = "FILE", conflicts_with = "new_objects")]
     pub(crate) counts: Option<PathBuf>,
     /// New objects: one row of labels for each, one column per member, in the labels of the
-    /// ensemble's file. They come behind its objects; a state written now is of the ensemble with
-    /// these rows at its end
+    /// ensemble's file. They are appended. A state written now expects the ensemble's file with
+    /// these rows appended
     #[arg(long, value_name = "FILE")]
     pub(crate) new_objects: Option<PathBuf>,
     /// How labels are read out: metric, consensus, kmeans or rounding [default: metric with that
@@ -514,9 +545,23 @@ pub(crate) struct Update {
     pub(crate) common: Common,
 }
 
+/// What the scores are.
+const SCORES: &str = "Example: consilience score labels.csv truth.npz:y
+
+Objects count that both label. Of vi lower is better, of all other scores higher:
+  nmi_max, nmi_sqrt, nmi_arithmetic  mutual information over the larger entropy, the geometric
+                                     mean, the arithmetic mean; v_measure is nmi_arithmetic
+  homogeneity, completeness          mutual information over the entropy of classes, of clusters
+  vi, mutual_information             variation of information, mutual information; in nats
+  accuracy                           objects right under the best one-to-one matching of clusters
+                                     and classes; purity lets clusters share a class
+  ami, ari                           mutual information and Rand index, 0 on average by chance
+  rand, jaccard, fowlkes_mallows, pair_precision, pair_recall, pair_f count pairs of objects
+--soft: jensen_shannon, in bits; lower is better";
+
 /// Arguments of `score`.
 #[derive(Args)]
-#[command(before_help = "Example: consilience score labels.csv truth.npz:y")]
+#[command(before_help = SCORES)]
 pub(crate) struct Score {
     /// The clustering to judge: one column of labels
     pub(crate) labels: PathBuf,
@@ -553,7 +598,7 @@ pub(crate) struct Plot {
     /// With dendrogram: whose [default: eac-al]
     #[arg(long, value_name = "NAME")]
     pub(crate) method: Option<String>,
-    /// With dendrogram: a parameter of the method
+    /// With dendrogram: a parameter of the method; `consensus --list NAME` explains its parameters
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
     /// With dendrogram: the number of clusters that the tree is for; only the tree of ecmc-al
@@ -669,6 +714,22 @@ impl Command {
     }
 }
 
+impl Command {
+    /// What `--list` asks for: a name, or everything where it is empty.
+    pub(crate) fn list(&self) -> Option<&str> {
+        let listing = match self {
+            Command::Generate(a) => &a.listing,
+            Command::Consensus(a) => &a.listing,
+            Command::Crowd(a) => &a.listing,
+            Command::Complete(a) => &a.listing,
+            Command::Update(a) => &a.listing,
+            Command::Cluster(a) => &a.listing,
+            _ => return None,
+        };
+        listing.list.as_deref()
+    }
+}
+
 /// clap's many lines in one: what is wrong, what it suggests, and where help is.
 pub(crate) fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();
@@ -694,7 +755,7 @@ pub(crate) enum Numbers {
     Fixed(usize),
     /// One of these.
     Range(RangeInclusive<usize>),
-    /// As many as several criteria agree on.
+    /// As many as is recommended.
     Auto,
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn settings(
 }
 
 /// The names of a method's parameters.
-pub(crate) fn names(method: &Method) -> Vec<&'static str> {
+fn names(method: &Method) -> Vec<&'static str> {
     method.parameters().iter().map(|parameter| parameter.name).collect()
 }
 
@@ -63,7 +63,7 @@ enum Number {
     Fixed(usize),
     /// As many as the method itself finds.
     Own,
-    /// As many as several criteria agree on.
+    /// As many as `ClusterNumber` recommends.
     Agreed,
 }
 

@@ -9,10 +9,23 @@ use crate::failure::{Failure, Outcome};
 pub(crate) struct Choice<T, A = ()> {
     /// What the option takes.
     pub(crate) name: &'static str,
-    /// What `--param` takes: a name, then its aliases.
-    pub(crate) params: &'static [&'static [&'static str]],
+    /// What `--param` takes.
+    pub(crate) params: &'static [Param],
     /// Makes the value.
     pub(crate) make: fn(&A, &Params<'_>) -> Outcome<T>,
+}
+
+/// What a parameter is, in one line; what it is where nothing is said, in words where there is a
+/// blank in it; which values it takes.
+pub(crate) type Meaning = [&'static str; 3];
+
+/// A parameter of a choice.
+#[derive(Clone, Copy)]
+pub(crate) struct Param {
+    /// Its name, then its aliases.
+    pub(crate) names: &'static [&'static str],
+    /// What `--list` tells about it.
+    pub(crate) meaning: Meaning,
 }
 
 /// The choice of that name.
@@ -44,16 +57,19 @@ impl<T, A> Choice<T, A> {
     }
 }
 
-/// A row of a table of choices: how the value starts, and each parameter with its aliases and its
-/// setter.
+/// A row of a table of choices: how the value starts, and each parameter with its aliases, its
+/// setter and its meaning.
 macro_rules! choice {
     (
         $name:literal, $wrap:expr, $start:expr
-        $(, $param:ident $(| $alias:ident)*: $kind:expr => $setter:expr)* $(,)?
+        $(, $param:ident $(| $alias:ident)*: $kind:expr => $setter:expr; $meaning:expr)* $(,)?
     ) => {
         $crate::choices::Choice {
             name: $name,
-            params: &[$(&[stringify!($param) $(, stringify!($alias))*]),*],
+            params: &[$($crate::choices::Param {
+                names: &[stringify!($param) $(, stringify!($alias))*],
+                meaning: $meaning,
+            }),*],
             make: |ask, params| {
                 let _ = params;
                 let value = ($start)(ask);
@@ -74,13 +90,8 @@ pub(crate) use choice;
 pub(crate) struct Params<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Params<'a> {
-    /// Takes the pairs apart; `known` are the parameters that the method takes, each a name and its
-    /// aliases.
-    pub(crate) fn parse(
-        method: &str,
-        known: &[&'static [&'static str]],
-        given: &'a [String],
-    ) -> Outcome<Self> {
+    /// Takes the pairs apart; `known` are the parameters that the method takes.
+    pub(crate) fn parse(method: &str, known: &[Param], given: &'a [String]) -> Outcome<Self> {
         let takes = takes(method, &first_names(known));
         let mut pairs: Vec<(&str, &str)> = Vec::new();
         for param in given {
@@ -141,13 +152,13 @@ pub(crate) fn takes(method: &str, params: &[&str]) -> String {
 }
 
 /// The name of the parameter that is called by that name or alias.
-fn named(params: &[&'static [&'static str]], said: &str) -> Option<&'static str> {
-    params.iter().find(|names| names.contains(&said)).and_then(|names| names.first().copied())
+fn named(params: &[Param], said: &str) -> Option<&'static str> {
+    params.iter().find(|p| p.names.contains(&said)).and_then(|p| p.names.first().copied())
 }
 
 /// The names without their aliases.
-fn first_names(params: &[&'static [&'static str]]) -> Vec<&'static str> {
-    params.iter().filter_map(|names| names.first().copied()).collect()
+fn first_names(params: &[Param]) -> Vec<&'static str> {
+    params.iter().filter_map(|p| p.names.first().copied()).collect()
 }
 
 fn refuse(name: &str, value: &str, expected: &str) -> Failure {
@@ -209,8 +220,8 @@ mod tests {
         "loop",
         |value| value,
         |&start| Loop { rounds: start, exact: false },
-        rounds | turns: count => Loop::rounds,
-        exact: flag => Loop::exact,
+        rounds | turns: count => Loop::rounds; ["rounds at most", "7", "at least 1"],
+        exact: flag => Loop::exact; ["no rounding", "false", "true, false"],
     )];
 
     fn build(given: &[&str]) -> Outcome<Loop> {

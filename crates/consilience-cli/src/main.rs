@@ -8,6 +8,7 @@ mod choices;
 mod commands;
 mod diagnostics;
 mod estimate;
+mod explain;
 mod failure;
 mod files;
 mod memory;
@@ -68,26 +69,34 @@ fn work(command: &Command, common: &Common) -> Outcome<()> {
     files::name_ids(common.id.as_deref());
     terminal::listen_for_interrupts();
     let terminal = Terminal::new(common.quiet, common.json);
-    let outcome = match command {
-        Command::Demo(args) => commands::demo::run(args, &terminal),
-        Command::Generate(args) => commands::generate::run(args, &terminal),
-        Command::Consensus(args) => commands::consensus::run(args, &terminal),
-        Command::Crowd(args) => commands::crowd::run(args, &terminal),
-        Command::Complete(args) => commands::complete::run(args, &terminal),
-        Command::Update(args) => commands::update::run(args, &terminal),
-        Command::Cluster(args) => commands::cluster::run(args, &terminal),
-        Command::Predict(args) => commands::predict::run(args, &terminal),
-        Command::Score(args) => commands::score::run(args, &terminal),
-        Command::Plot(args) => commands::plot::run(args, &terminal),
-        Command::Report(args) => commands::report::run(args, &terminal),
-        // These were run before.
-        Command::Completions(_) | Command::Man(_) => Ok(()),
+    let outcome = match command.list() {
+        Some(name) => explain::run(command, name, common, &terminal),
+        None => done(command, &terminal),
     };
     match outcome {
         Ok(()) => terminal.finish(),
         Err(_) => terminal.clear(),
     }
     outcome
+}
+
+/// Does what a command is for.
+fn done(command: &Command, terminal: &Terminal) -> Outcome<()> {
+    match command {
+        Command::Demo(args) => commands::demo::run(args, terminal),
+        Command::Generate(args) => commands::generate::run(args, terminal),
+        Command::Consensus(args) => commands::consensus::run(args, terminal),
+        Command::Crowd(args) => commands::crowd::run(args, terminal),
+        Command::Complete(args) => commands::complete::run(args, terminal),
+        Command::Update(args) => commands::update::run(args, terminal),
+        Command::Cluster(args) => commands::cluster::run(args, terminal),
+        Command::Predict(args) => commands::predict::run(args, terminal),
+        Command::Score(args) => commands::score::run(args, terminal),
+        Command::Plot(args) => commands::plot::run(args, terminal),
+        Command::Report(args) => commands::report::run(args, terminal),
+        // These were run before.
+        Command::Completions(_) | Command::Man(_) => Ok(()),
+    }
 }
 
 /// What is said where the command line holds no command: help, the version, or what is wrong.

@@ -346,10 +346,35 @@ fn demo_shows_that_consensus_helps() {
     };
     assert!(nmi("pta-al") > nmi("members, mean") + 0.05, "{reply}");
     assert!(nmi("ptgp") > nmi("members, mean") + 0.05, "{reply}");
+    // What is taken without --method is among them.
+    assert!(nmi("auto") > nmi("members, mean") + 0.05, "{reply}");
     let ran = folder.ok("demo --seed 3");
     assert!(ran.stdout.contains("pta-al") && ran.stdout.contains("consilience consensus pool.npz"));
     assert_eq!(ran.stderr, "");
+    assert!(ran.stdout.contains("\nauto "), "{}", ran.stdout);
     assert!(folder.names().is_empty());
+    folder.fails("demo --id name", &["--id", "no ids"]);
+}
+
+#[test]
+fn help_offers_what_a_command_has_use_for() {
+    let folder = Folder::new();
+    let offers = |command: &str, option: &str| {
+        folder.ok(&format!("{command} --help")).stdout.contains(&format!("{option} <"))
+    };
+    assert!(offers("consensus", "--id") && offers("consensus", "--seed"));
+    assert!(!offers("demo", "--id") && offers("demo", "--seed"));
+    for command in ["score", "predict"] {
+        assert!(!offers(command, "--seed") && offers(command, "--id"), "{command}");
+    }
+    folder.write("a.csv", "0\n0\n1\n");
+    // It is taken all the same, as by every command.
+    assert_eq!(folder.json("score a.csv a.csv --seed 3")["seed"], 3);
+    let help = folder.ok("score --help").stdout;
+    let reply = folder.json("score a.csv a.csv");
+    for name in reply["scores"].as_object().unwrap().keys() {
+        assert!(help.contains(name.as_str()), "{name}: {help}");
+    }
 }
 
 #[test]

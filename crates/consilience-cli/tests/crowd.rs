@@ -115,6 +115,41 @@ fn other_forms_and_formats() {
 }
 
 #[test]
+fn answers_are_counted_as_rows_and_as_pairs() {
+    let folder = folder();
+    let reply = folder.json("crowd answers.csv --clusters 4");
+    assert_eq!(reply["answers"], answers().len());
+    assert_eq!(reply["pair_answers"], WORKERS * 4 * SHOWN * (SHOWN - 1) / 2);
+    let text = folder.ok("crowd answers.csv --clusters 4").stdout;
+    let said = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().last().unwrap().to_owned()
+    };
+    assert_eq!(said("answers "), reply["answers"].to_string());
+    assert_eq!(said("compared pairs "), reply["pair_answers"].to_string());
+}
+
+#[test]
+fn questions_that_would_tell_nothing_are_called_so() {
+    let folder = Folder::new();
+    let mut rows = "worker,task,item,group\n".to_owned();
+    for (worker, item) in (0..40).flat_map(|w| (0..20).map(move |i| (w, i))) {
+        rows.push_str(&format!("{worker},0,{item},{}\n", item % 2));
+    }
+    folder.write("sure.csv", rows);
+    let ran = folder.ok("crowd sure.csv --clusters 2 --ask 3");
+    assert!(ran.stderr.contains("note: no pair is in doubt"), "{}", ran.stderr);
+    let ran = folder.ok("crowd sure.csv --clusters 2");
+    assert!(!ran.stderr.contains("doubt"), "{}", ran.stderr);
+    // Two workers disagree about one more object.
+    let apart = "0,1,0,0\n0,1,20,0\n1,1,1,0\n1,1,20,0\n";
+    let some = String::from_utf8(folder.read("sure.csv")).unwrap() + apart;
+    folder.write("unsure.csv", some);
+    let ran = folder.ok("crowd unsure.csv --clusters 2 --ask 3");
+    assert!(!ran.stderr.contains("no information"), "{}", ran.stderr);
+}
+
+#[test]
 fn parameters_of_the_methods() {
     let folder = folder();
     let crowd = "crowd answers.csv --clusters 4 --truth truth.csv";

@@ -3,7 +3,7 @@
 use crate::counts::{Counted, same_objective};
 use crate::watch::{refuse, succeed, threads};
 use crate::worlds::{
-    distinct_rows, heard, members, plant, planted_ensembles, renamed, row, show, small_worlds,
+    distinct_rows, heard, members, plant, planted_ensembles, row, show, small_worlds,
 };
 use crate::{Hard, Profile, consensus_function, hold, sure};
 use consilience_core::{
@@ -20,12 +20,11 @@ pub(super) type Make<'a> = &'a dyn Fn(usize) -> Soft;
 pub(super) type Law = (&'static str, fn(&str, Make<'_>, &Profile));
 
 /// The laws in the order they are tried, before those of hard consensus functions.
-pub(super) const LAWS: [Law; 8] = [
+pub(super) const LAWS: [Law; 7] = [
     ("k outside 1..=n is refused before anything else", clusters_first),
     ("rows are distributions", distributions),
     ("alike objects have equal rows", alike),
     ("rows that stand for many objects", counted),
-    ("relabelling members changes no bit", relabelling),
     ("memberships have the same bits at any number of threads", same_bits),
     ("certain where all members agree", unanimous),
     ("rows of small worlds are distributions", all_small_worlds),
@@ -36,9 +35,8 @@ pub(super) const LAWS: [Law; 8] = [
 ///
 /// Tried of the memberships are: rows that sum to 1 within 1e-9, at most k columns, evidence 0 and
 /// the uniform row exactly for objects that no member labels; label j of the hard partition the
-/// largest column j; equal rows for objects with equal
-/// labels; equal bits when members are relabelled, and on 1, 2, 3 and 8 threads; certainty (0.99)
-/// on unanimous ensembles; reports without NaN, and with
+/// largest column j; equal rows for objects with equal labels; equal bits on 1, 2, 3 and 8 threads;
+/// certainty (0.99) on unanimous ensembles; reports without NaN, and with
 /// [`Report::clusters_missing`](consilience_core::Report::clusters_missing) above the number of
 /// distinct objects; all [`small_worlds`](super::small_worlds).
 ///
@@ -207,16 +205,6 @@ fn counted(law: &str, make: Make<'_>, profile: &Profile) {
         }
         same_objective(law, rows.report.objective, objects.report.objective);
         run(law, make, profile, 3, &worlds.huge(law));
-    }
-}
-
-fn relabelling(law: &str, make: Make<'_>, profile: &Profile) {
-    for ensemble in planted_ensembles(11) {
-        let plain = run(law, make, profile, 3, &ensemble);
-        let again = run(law, make, profile, 3, &sure(law, renamed(&ensemble)));
-        hold(law, again.output == plain.output, || {
-            format!("other memberships on {}", show(&ensemble))
-        });
     }
 }
 

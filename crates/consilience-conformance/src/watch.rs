@@ -118,14 +118,21 @@ fn facts(report: &Report) -> impl PartialEq {
         report.objective.map(f64::to_bits),
         report.microclusters,
         report.error_bound.map(f64::to_bits),
+        report.clusters_missing,
         report.notes.clone(),
     )
 }
 
-/// Cancelled from the start: error `Cancelled`. Cancelled later: that, or the result as ever.
+/// Cancelled from the start: error `Cancelled`. Cancelled later: that, or the result as ever where
+/// nobody asked any more.
 pub(super) fn cancellation<T: PartialEq>(law: &str, input: &str, run: Observed<'_, T>) {
-    let whole = succeed(law, input, || run(&()));
-    for query in [0, 1, 2, 5, 20] {
+    let counts = CancelFrom { query: usize::MAX, asked: AtomicUsize::new(0) };
+    let whole = succeed(law, input, || run(&counts));
+    let all = counts.asked.into_inner();
+    let mut queries = vec![0, 1, 2, 5, 20, all / 2, all.saturating_sub(1)];
+    queries.sort_unstable();
+    queries.dedup();
+    for query in queries {
         let observer = CancelFrom { query, asked: AtomicUsize::new(0) };
         match no_panic(law, input, || run(&observer)) {
             Err(e) => hold(law, e.kind() == ErrorKind::Cancelled, || {
@@ -140,6 +147,9 @@ pub(super) fn cancellation<T: PartialEq>(law: &str, input: &str, run: Observed<'
                         "cancelled at query {query}, but a different result came back, on {input}"
                     )
                 });
+                hold(law, observer.asked.into_inner() <= query, || {
+                    format!("heard at query {query} that it should stop, and went on, on {input}")
+                });
             }
         }
     }
@@ -152,6 +162,9 @@ pub(super) fn progress<T: PartialEq>(law: &str, input: &str, run: Observed<'_, T
     let alone = succeed(law, input, || run(&()));
     hold(law, watched.output == alone.output, || {
         format!("an observer changes the result on {input}")
+    });
+    hold(law, facts(&watched.report) == facts(&alone.report), || {
+        format!("an observer changes the report on {input}")
     });
     if let Ok(Some(said)) = observer.0.into_inner() {
         broken(law, format!("{said}, on {input}"));

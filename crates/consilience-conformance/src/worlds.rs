@@ -235,11 +235,3 @@ pub(crate) fn planted_ensembles(seed: u64) -> [Ensemble; 2] {
     [(0.1, 0.0), (0.15, 0.2)]
         .map(|(noise, missing)| plant(seed, &[20, 13, 9], 12, noise, missing).ensemble)
 }
-
-/// The same ensemble under huge labels, backwards and with gaps.
-pub(crate) fn renamed(ensemble: &Ensemble) -> Result<Ensemble> {
-    let rename = |m: &Partition| {
-        Partition::from_fn(m.n_objects(), |i| Some(u64::MAX / 2 - 7 * m.label(i)? as u64))
-    };
-    Ensemble::new(ensemble.members().iter().map(rename).collect::<Result<_>>()?)
-}

@@ -13,6 +13,10 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Zip};
 pub(crate) const CHUNK: usize = 1024;
 /// Deviations below this share of a feature's mean are rounding.
 const ROUNDING: f64 = 1e-12;
+/// Deviations below this share of the largest entry have a unit of their own.
+const NARROW: f64 = 1.0 / (1 << 20) as f64;
+/// Powers of two beyond this are not taken.
+const MOST: i32 = 1000;
 
 /// The features multiplied by a power of two and centred, so that squares neither overflow nor
 /// vanish.
@@ -25,16 +29,27 @@ pub(crate) struct Frame {
 impl Frame {
     pub(crate) fn new(features: &Dense<'_>) -> Result<(Self, Array2<f64>)> {
         let mut x = features.to_f64()?;
-        let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        let unit = if largest > 0.0 {
-            2f64.powi(-(largest.log2() as i32).clamp(-1000, 1000))
-        } else {
-            1.0
-        };
+        let mut power = exponent(&x);
+        let unit = 2f64.powi(power);
         x.mapv_inplace(|v| v * unit);
-        let mean = sums(x.view(), |_| 0, 1).0.row(0).to_owned() / x.nrows() as f64;
+        let mut mean = sums(x.view(), |_| 0, 1).0.row(0).to_owned() / x.nrows() as f64;
+        for (mean, column) in mean.iter_mut().zip(x.columns()) {
+            // A sum of equal numbers rounds, and what is left of a large one is no small number.
+            if column.iter().all(|v| *v == column[0]) {
+                *mean = column[0];
+            }
+        }
         x -= &mean;
-        Ok((Frame { unit, mean }, x))
+        // Large numbers that hardly vary must not make the others small: their squares vanish.
+        let reach = largest(&x);
+        if reach > 0.0 && reach < NARROW {
+            let more = exponent(&x).min(MOST - power);
+            let by = 2f64.powi(more);
+            x.mapv_inplace(|v| v * by);
+            mean.mapv_inplace(|v| v * by);
+            power += more;
+        }
+        Ok((Frame { unit: 2f64.powi(power), mean }, x))
     }
 
     pub(crate) fn apply(&self, features: &Dense<'_>) -> Result<Array2<f64>> {
@@ -71,6 +86,11 @@ impl Frame {
         Ok(Frame { unit, mean })
     }
 
+    /// By how much the log det of a metric of the frame grows in the unit of the features.
+    pub(crate) fn log_det_out(&self) -> f64 {
+        2.0 * self.mean.len() as f64 * self.unit.ln()
+    }
+
     /// Squared distances of the frame in the unit of the features.
     pub(crate) fn square_out(&self, value: f64) -> f64 {
         value / self.unit / self.unit
@@ -80,6 +100,16 @@ impl Frame {
     pub(crate) fn square_in(&self, value: f64) -> f64 {
         value * self.unit * self.unit
     }
+}
+
+/// The exponent of the power of two that brings the largest entry near 1.
+fn exponent(x: &Array2<f64>) -> i32 {
+    let largest = largest(x);
+    if largest > 0.0 { -(largest.log2() as i32).clamp(-MOST, MOST) } else { 0 }
+}
+
+fn largest(x: &Array2<f64>) -> f64 {
+    x.iter().fold(0.0, |m: f64, v| m.max(v.abs()))
 }
 
 /// Nearest centre in the frame.

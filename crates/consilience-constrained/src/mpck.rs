@@ -29,7 +29,8 @@ use crate::prices::{SWEEPS, cheapest, check_weight, linked_pairs, pays};
 ///
 /// D_h is the distance of a farthest pair of objects under A_h, so that a broken must-link costs
 /// the more the farther its objects are, a broken cannot-link the nearer they are. V are the
-/// variances of the features.
+/// variances of the features; one that is constant has their mean, and its weight in A_h is 1 over
+/// that. Neither it nor the common unit of the features has a say in the clusters.
 ///
 /// ```
 /// use consilience::{Constraints, Link, Seed, SideInformation};
@@ -171,6 +172,10 @@ struct State<'a> {
     /// Differences of pairs that may be the farthest.
     far: Array2<f64>,
     variance: Array1<f64>,
+    /// The variance of a feature that is constant, 0 of one that varies.
+    constant: Array1<f64>,
+    /// Features that vary, at least 1.
+    varying: usize,
     weight: f64,
     prior: f64,
     full: bool,
@@ -191,7 +196,7 @@ impl<'a> State<'a> {
         side: &'a SideInformation,
         centres: Array2<f64>,
     ) -> Self {
-        let (n, d) = x.dim();
+        let n = x.nrows();
         let pairs = linked_pairs(side, method.max_pairs);
         let mut ties = vec![Vec::new(); n];
         for (pair, &Pair { i, j, link }) in pairs.iter().enumerate() {
@@ -200,11 +205,13 @@ impl<'a> State<'a> {
         }
         let ends: Vec<(usize, usize)> = pairs.iter().map(|p| (p.i, p.j)).collect();
         let variances = frame.variances(x);
-        let mean = variances.iter().flatten().sum::<f64>() / d as f64;
+        let varying = variances.iter().flatten().count().max(1);
+        let mean = variances.iter().flatten().sum::<f64>() / varying as f64;
+        let mean = if mean > 0.0 { mean } else { 1.0 };
         // A constant feature gets a finite weight, which touches no distance among the objects.
-        let (mean, least) = if mean > 0.0 { (mean, 1e-6 * mean) } else { (1.0, 1.0) };
-        let variance = variances.into_iter().map(|v| v.unwrap_or(least)).collect();
-        let start = Metric::diagonal(Array1::from_elem(d, 1.0 / mean));
+        let variance = variances.iter().map(|v| v.unwrap_or(mean)).collect();
+        let constant = variances.iter().map(|v| if v.is_some() { 0.0 } else { mean }).collect();
+        let start = Metric::diagonal(Array1::from_elem(x.ncols(), 1.0 / mean));
         let count = if method.per_cluster { centres.nrows() } else { 1 };
         let tied = (0..n).filter(|&i| !ties[i].is_empty()).collect();
         let mut state = State {
@@ -216,6 +223,8 @@ impl<'a> State<'a> {
             tied,
             far: differences(x, &far_pairs(x)),
             variance,
+            constant,
+            varying,
             weight: method.weight,
             prior: method.prior,
             full: method.full,
@@ -351,9 +360,9 @@ impl<'a> State<'a> {
         }
     }
 
-    fn objective(&self) -> f64 {
-        let mut sum: f64 =
-            self.labels.iter().enumerate().map(|(i, &h)| self.cost[[i, h as usize]]).sum();
+    /// What all broken links cost.
+    fn broken(&self) -> f64 {
+        let mut sum = 0.0;
         for (pair, &Pair { i, j, link }) in self.pairs.iter().enumerate() {
             let (g, h) = (self.labels[i] as usize, self.labels[j] as usize);
             match link {
@@ -362,11 +371,24 @@ impl<'a> State<'a> {
                 _ => {}
             }
         }
-        sum + self
-            .metrics
-            .iter()
-            .map(|m| self.prior * (m.trace(&self.variance) - m.log_det))
-            .sum::<f64>()
+        sum
+    }
+
+    fn objective(&self) -> f64 {
+        let own = self.labels.iter().enumerate().map(|(i, &h)| self.cost[[i, h as usize]]);
+        let held = self.metrics.iter().map(|m| self.prior * (m.trace(&self.variance) - m.log_det));
+        own.sum::<f64>() + self.broken() + held.sum::<f64>()
+    }
+
+    /// What the gain of an iteration is measured by.
+    ///
+    /// Not the objective, which log dets make large, small or 0 by the unit of the features alone:
+    /// in another unit it is another number, and its gains are the same. Under the metrics that are
+    /// best where all links hold, the squares and traces come to just 1 for every object, those of
+    /// the prior counted, and every feature; this and the prices of links are the same in any unit.
+    fn yardstick(&self) -> f64 {
+        let objects = self.x.nrows() as f64 + self.prior * self.metrics.len() as f64;
+        objects * self.varying as f64 + self.broken()
     }
 
     /// The best metrics for the present clusters; each only where it lowers its part of the
@@ -395,6 +417,9 @@ impl<'a> State<'a> {
         for m in 0..self.metrics.len() {
             let base = &mut sum[m];
             base.plus_diagonal(&self.variance, self.prior);
+            // A constant feature keeps one weight in all metrics: by the number of objects it would
+            // tell large clusters from small ones.
+            base.plus_diagonal(&self.constant, size[m]);
             let mut with_links = base.clone();
             let lengths = self.metrics[m].squares(self.far.view());
             let farthest =
@@ -496,7 +521,7 @@ impl MpckMeans {
             state.learn()?;
             let now = state.objective();
             trace(now);
-            if before - now <= TOLERANCE * now.abs() {
+            if before - now <= TOLERANCE * state.yardstick() {
                 report.status = Status::Solved;
                 break;
             }
@@ -509,7 +534,7 @@ impl MpckMeans {
     }
 }
 
-/// Share of the objective that an iteration has to gain.
+/// Share of the [yardstick](State::yardstick) that an iteration has to gain.
 const TOLERANCE: f64 = 1e-5;
 
 impl ConstrainedClusterer for MpckMeans {
@@ -528,12 +553,21 @@ impl ConstrainedClusterer for MpckMeans {
         self.check(features.n_objects(), features.n_features(), clusters)?;
         observer.check()?;
         let mut report = Report::default();
-        let (frame, x) = Frame::new(&features)?;
+        let (frame, mut x) = Frame::new(&features)?;
+        let variances = frame.variances(x.view());
+        for (variance, mut column) in variances.iter().zip(x.columns_mut()) {
+            // What varies by rounding alone is no feature, whatever the metrics make of it.
+            if variance.is_none() {
+                column.fill(0.0);
+            }
+        }
         let centres = first_centres(x.view(), side, clusters, self.seed)?;
         side.tell_thinned(self.max_pairs, &mut report);
         let mut state = State::new(self, &frame, x.view(), side, centres);
         let mut watch = Watch::new(observer, self.name(), self.max_iterations);
         self.run(&mut state, &mut report, &mut watch, &mut |_| {})?;
+        let counted = x.nrows() as f64 + self.prior * state.metrics.len() as f64;
+        report.objective = report.objective.map(|o| o - counted * frame.log_det_out());
         let State { mut labels, mut centres, mut metrics, .. } = state;
         let kept = drop_empty(&mut labels, &mut centres);
         if metrics.len() > 1 {

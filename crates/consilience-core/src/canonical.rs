@@ -1,6 +1,7 @@
 //! An order of nodes and members that depends on neither the order of the objects nor that of the
-//! members.
+//! members, and not on the units of counts and weights either.
 
+use crate::lowest_terms::common_factor;
 use crate::{LabelInt, Microclusters, Partition, Result, SparseMemberships, room, with_labels};
 
 /// Labels that are looked at before the nodes that are left alike are ordered by their first object
@@ -76,13 +77,19 @@ impl<'a> Colours<'a> {
             Some(soft) => (Row::Soft(soft), soft.n_clusters()),
             None => (Row::Hard(labels), labels.n_clusters()),
         };
-        // Members that count once have colour 0.
-        let weight = |u: usize| nodes.weight(u).to_bits() ^ 1f64.to_bits();
+        // By the places of their weights among all: those of least weight have colour 0.
+        let members = nodes.rows().len();
+        let mut weights: Vec<f64> = (0..members).map(|u| nodes.weight(u)).collect();
+        weights.sort_unstable_by(f64::total_cmp);
+        weights.dedup();
+        let place = |u: usize| weights.partition_point(|&w| w < nodes.weight(u)) as u64;
+        let weight = |u: usize| mix(place(u)) ^ mix(0);
+        let common = common_factor(nodes.sizes().iter().copied());
         let (rows, sizes): (Vec<_>, Vec<_>) = nodes.rows().iter().enumerate().map(row).unzip();
         let clusters = (0..).zip(sizes).map(|(u, k)| room::filled(k, weight(u)));
         Ok(Colours {
             rows,
-            nodes: room::collected(nodes.sizes().iter().map(|&s| mix(s)))?,
+            nodes: room::collected(nodes.sizes().iter().map(|&s| mix(s / common)))?,
             clusters: clusters.collect::<Result<_>>()?,
             distinct: 0,
             looked_at: 0,
@@ -199,6 +206,40 @@ mod tests {
             Seed(seed).stream().shuffle(&mut order);
             let moved = canonical(&e.select_objects(&order).unwrap());
             assert_eq!(moved.rows(), plain.rows(), "{order:?}");
+        }
+    }
+
+    /// Neither what all weights nor what all counts have in common shows in the order; the weights
+    /// themselves are the same bits.
+    #[test]
+    fn units_change_nothing() {
+        for seed in 0..100 {
+            let mut s = Seed(seed).derive("units", 0).stream();
+            let (n, members) = (3 + s.below(9), 1 + s.below(4));
+            let rows: Vec<Vec<i64>> =
+                (0..members).map(|_| (0..n).map(|_| s.below(3) as i64).collect()).collect();
+            let plain = ensemble(&rows);
+            let weights: Vec<f64> = (0..members).map(|_| (1 + s.below(30)) as f64 / 10.0).collect();
+            let counts: Vec<u64> = (0..n).map(|_| 1 + s.below(4) as u64).collect();
+            let weighed = |by: f64| {
+                let weights: Vec<f64> = weights.iter().map(|w| w * by).collect();
+                canonical(&plain.clone().with_weights(weights).unwrap())
+            };
+            let counted = |by: u64| {
+                let counts: Vec<u64> = counts.iter().map(|c| c * by).collect();
+                canonical(&plain.clone().with_counts(counts).unwrap())
+            };
+            for by in [2.0, 3.0, 0.7, 1.0 / 3.0] {
+                let equal = plain.clone().with_weights(vec![by; members]).unwrap();
+                assert_eq!(canonical(&equal), canonical(&plain), "{rows:?} {by}");
+                assert_eq!(weighed(by), weighed(1.0), "{rows:?} {weights:?} {by}");
+            }
+            for by in [2, 3, 1_000] {
+                let (own, times) = (counted(1), counted(by));
+                assert_eq!(times.rows(), own.rows(), "{rows:?} {counts:?} {by}");
+                let sizes: Vec<u64> = own.sizes().iter().map(|size| size * by).collect();
+                assert_eq!(times.sizes(), sizes, "{rows:?} {counts:?} {by}");
+            }
         }
     }
 

@@ -101,6 +101,14 @@ impl Ensemble {
     /// where it works on microclusters. A table of any length reduces to its distinct rows this
     /// way, see [`Ensemble::distinct`].
     ///
+    /// What all counts have in common means nothing to methods of which shares of the objects
+    /// count: counts that are all 3 give the clusters that none give, to the bit for most of them
+    /// and for sums of shares (PTA, PTGP, `RandomWalker`, `MixtureModel`, `LeastSquares`) to
+    /// rounding, where the factor is no power of two. It means something where pairs of distinct
+    /// objects count (PCC, SimRank, `Recommended`), whether a row stands for a single object
+    /// (EC-CMS, SDGCA), or a number of objects as such (HGPA, GP-MGLA, and objectives that are sums
+    /// over objects); ECMC ends at a gap, within which it does.
+    ///
     /// ```
     /// use consilience::prelude::*;
     /// use consilience::{Ensemble, walk::Pta};

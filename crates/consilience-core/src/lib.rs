@@ -24,8 +24,9 @@
 //!
 //! Building blocks for a method of your own: [`NodeConsensus`], [`BaseClusterer`], [`Similarity`]
 //! and [`GraphPartitioner`] are the places to plug in, [`Observer`] carries progress out and
-//! cancellation in, [`Seed`] is the only source of randomness, and the feature `conformance` puts
-//! an implementation through every law that ours obey.
+//! cancellation in, [`Seed`] is the only source of randomness, and the crate
+//! `consilience-conformance` (feature `conformance` of `consilience`) puts an implementation
+//! through every law that ours obey.
 
 #[cfg(feature = "approx")]
 mod approximate;
@@ -39,6 +40,7 @@ mod ensemble;
 mod error;
 mod labels;
 mod linkage;
+mod lowest_terms;
 mod members;
 mod memberships;
 mod memory;
@@ -69,6 +71,7 @@ pub use ensemble::Ensemble;
 pub use error::{Error, ErrorKind, Result};
 pub use labels::{LabelInt, LabelSlice, RawLabel};
 pub use linkage::Linkage;
+pub use lowest_terms::sizes_in_lowest_terms;
 pub use members::{Accepts, Member};
 pub use memberships::Memberships;
 pub use memory::MemoryBudget;

@@ -145,9 +145,16 @@ impl Ensemble {
     /// The same members, where member u counts `weights[u]` times. Default: each once.
     ///
     /// A member of weight 2 counts as if it were there twice, one of weight 0 as if it were not
-    /// there. Whether the unit matters depends on the method: where shares of the weight count,
-    /// weights that are all 4 say the same as none, and where copies count, as in what `Weac` takes
-    /// for the other members of one, they are four copies of each.
+    /// there. Whether the unit matters depends on the method. Where shares of the weight count,
+    /// which is everywhere but in `Weac`, weights that are all 4, or all 0.7, give the clusters
+    /// that none give, and others those that they give times any number. That holds to the bit
+    /// where the number is a power of two, or where all weights are whole multiples of some part of
+    /// the least, a ten-thousandth at smallest (as 1, 2.5 and 0.4 are of 0.1); in PTA where they
+    /// have nine decimals at most. Otherwise, and in PCC, which minimizes a sum over the members,
+    /// it holds to rounding, which may decide between clusters that are equally good. Where copies
+    /// count, as in what `Weac` takes for the other members of one, weights that are all 4 are four
+    /// copies of each. Evidence and objectives that are sums over the members are in the unit
+    /// given, but for the weight of the clusters that HGPA cuts.
     ///
     /// ```
     /// use consilience::prelude::*;

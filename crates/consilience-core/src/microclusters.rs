@@ -1,7 +1,8 @@
-use crate::canonical;
+use std::borrow::Cow;
+
 use crate::{
     Ensemble, Grouping, LabelInt, MemoryBudget, Observer, Partition, Result, SparseMemberships,
-    room, with_labels,
+    canonical, lowest_terms, room, with_labels,
 };
 use rayon::prelude::*;
 
@@ -211,6 +212,9 @@ impl Microclusters {
     /// the same table of labels wherever nodes that are left alike are symmetric, that is, some
     /// renaming of the nodes exchanges them and leaves the ensemble as it is.
     ///
+    /// Weights of members are [in lowest terms](Self::in_lowest_terms) then, and what all sizes
+    /// have in common does not show in the order: the same ensemble in other units has the same.
+    ///
     /// ```
     /// use consilience::{Ensemble, Microclusters, Partition};
     ///
@@ -237,15 +241,44 @@ impl Microclusters {
     /// appears therein", 1968; telling alike nodes apart one at a time is how B. D. McKay's nauty
     /// goes on.
     pub fn canonical(self) -> Result<Self> {
-        let nodes = self.n_nodes();
-        let order = canonical::node_order(&self)?;
-        let mut place = room::zeros::<u32>(nodes)?;
+        let mut nodes = self;
+        if let Some(weights) = lowest_terms::of_weights(&nodes.weights) {
+            nodes.weights = weights;
+        }
+        let order = canonical::node_order(&nodes)?;
+        let mut place = room::zeros::<u32>(nodes.n_nodes())?;
         for (at, &node) in order.iter().enumerate() {
             place[node as usize] = at as u32;
         }
-        let mut sorted = self.with_rows(&order)?;
+        let mut sorted = nodes.with_rows(&order)?;
         sorted.grouping = sorted.grouping.renumbered(&place, &order)?;
         Ok(sorted.sorted_members())
+    }
+
+    /// The same with the weights of the members in lowest terms, for methods that their common
+    /// factor means nothing to: in the largest unit of which all are whole multiples but for
+    /// rounding (a ten-thousandth of the least at smallest), else divided by the power of two in
+    /// the largest. Equal weights are none.
+    ///
+    /// ```
+    /// use consilience::{Ensemble, Microclusters};
+    /// use consilience::ndarray::array;
+    ///
+    /// let ensemble = Ensemble::from_array(array![[0, 0], [0, 1]].view())?;
+    /// let nodes = |weights: [f64; 2]| {
+    ///     Microclusters::of(&ensemble.clone().with_weights(weights)?)
+    /// };
+    /// let tenths = nodes([0.2, 0.3])?;
+    /// assert_eq!(tenths.in_lowest_terms().weight(1), 3.0);
+    /// assert_eq!(tenths.in_lowest_terms(), nodes([20.0, 30.0])?.in_lowest_terms());
+    /// assert!(nodes([0.7, 0.7])?.in_lowest_terms().is_plain());
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    pub fn in_lowest_terms(&self) -> Cow<'_, Self> {
+        match lowest_terms::of_weights(&self.weights) {
+            Some(weights) => Cow::Owned(Microclusters { weights, ..self.clone() }),
+            None => Cow::Borrowed(self),
+        }
     }
 
     /// Whether every member labels every microcluster.

@@ -13,7 +13,7 @@ const GRID: [f64; 5] = [0.7, 1.0, 1.5, 2.0, 3.0];
 /// The factor at which a planted clustering is recovered where the errors are few enough, ...
 const RECOVERING: f64 = 1.3;
 /// ... and the one that did best, or within .03 of it, on every crowd where it is not
-/// (docs/crowds.md).
+/// (docs/notes/crowds.md).
 const FACTOR: f64 = 2.0;
 /// Ranks of so many times k pass for a clustering.
 const RANK: usize = 2;

@@ -85,7 +85,8 @@ impl CrowdResult {
     }
 
     /// The pairs whose answer would be most informative, at most `count`: each object in doubt with
-    /// the surest object of its likeliest clusters.
+    /// the surest object of its likeliest clusters. Where no pair is in doubt, pairs come all the
+    /// same, and their [`Question::information`] is 0: an answer would tell nothing.
     #[doc(alias = "active learning")]
     pub fn ask_pairs(&self, count: usize) -> Vec<Question> {
         question::pairs(&self.memberships, self.crowd_rates, count)

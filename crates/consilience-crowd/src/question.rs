@@ -15,7 +15,8 @@ pub struct Question {
     pub j: usize,
     /// Probability that the two belong together.
     pub together: f64,
-    /// Information that one answer of the crowd is expected to give about that, in bits.
+    /// Information that one answer of the crowd is expected to give about that, in bits; 0 where
+    /// the model is sure of the pair, and where the crowd answers alike in both cases.
     pub information: f64,
 }
 
@@ -95,5 +96,13 @@ mod tests {
         assert!((asked[0].information - 0.5310044).abs() < 1e-6);
         let blind = CrowdRates { same_together: 0.3, same_apart: 0.3 };
         assert_eq!(information(0.5, blind), 0.0);
+    }
+
+    #[test]
+    fn what_is_sure_has_nothing_to_tell() {
+        let q = Memberships::new(array![[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]).unwrap();
+        let asked = pairs(&q, CrowdRates { same_together: 0.9, same_apart: 0.1 }, 3);
+        assert_eq!(asked.len(), 3);
+        assert!(asked.iter().all(|question| question.information == 0.0), "{asked:?}");
     }
 }

@@ -14,7 +14,8 @@ use crate::completed::{Chosen, CompletionChoice, CompletionClusterer, PenaltyCho
 use crate::left_out::{LeftOut, LeftOutObjects};
 
 /// The factor of C. The regression averages over mistakes itself; a smaller factor takes a few
-/// answers about many clusters for mistakes, and joins the clusters (docs/reproduction.md).
+/// answers about many clusters for mistakes, and joins the clusters
+/// (docs/reproduction/side-information.md).
 const FACTOR: f64 = 3.0;
 
 /// Semi-crowdsourced clustering: a crowd annotated some of the objects, and the features extend

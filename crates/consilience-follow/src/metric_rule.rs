@@ -35,7 +35,7 @@ pub(crate) fn check_metrics(
 ///
 /// For any stream of must-links and cannot-links. The weights of members
 /// ([`WeightUpdater`](consilience_simplex::WeightUpdater)) are for comparisons with the papers and
-/// for those who want the weights. `docs/updater.md` compares both.
+/// for those who want the weights. `docs/notes/updater.md` compares both.
 ///
 /// Objects have positions in an [`Embedding`]. Every link between objects at x and y asks that
 /// `|x - y|_M^2` be small (must-link) or large (cannot-link). M is the metric nearest to the

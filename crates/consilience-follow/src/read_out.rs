@@ -1,8 +1,7 @@
 //! Read-outs of the updater, its metric and its grown members.
 
 use consilience_core::{
-    Ensemble, Error, Features, Fit, Microclusters, Observer, Pair, Partition, Report, Result, Seed,
-    ensure,
+    ConsensusFunction, Error, Features, Fit, Observer, Pair, Partition, Result, Seed, ensure,
 };
 use consilience_walk::Diffusion;
 
@@ -11,6 +10,11 @@ use crate::member_growth::{COMPONENTS, MemberGrowth};
 use crate::metric_read_out::MetricReadOut;
 use crate::metric_rule::{MetricRule, check_metrics};
 use crate::updater::Updater;
+
+/// The least weight that counts, of the largest: as [`Ensemble::with_weights`] takes them.
+///
+/// [`Ensemble::with_weights`]: consilience_core::Ensemble::with_weights
+const LEAST: f64 = 1e-9;
 
 impl Updater {
     /// The clustering of all objects by the default read-out, [`read_out`](Updater::read_out).
@@ -60,56 +64,50 @@ impl Updater {
     }
 
     /// The clustering by the weights without any alignment: the diffusion consensus ([`Diffusion`])
-    /// of the members with weight, each counted by it, into k clusters.
+    /// of the members with weight, each counted by it as by
+    /// [`Ensemble::with_weights`](consilience_core::Ensemble::with_weights), into k
+    /// clusters. Members of less than 1e-9 of the largest weight are not counted.
     ///
     /// Use it where members have other numbers of clusters than r: the alignment loses their finer
     /// distinctions, the co-association of objects keeps them.
     ///
+    /// ```
+    /// use consilience::follow::{Updater, UpdaterSetup};
+    /// use consilience::simplex::ExactUpdate;
+    /// use consilience::{Ensemble, Link, Pair, Partition, Seed};
+    ///
+    /// // Three members split the objects in halves, and one by their parity.
+    /// let halves = Partition::from_fn(8, |i| Some(i as u64 / 4))?;
+    /// let parity = Partition::from_fn(8, |i| Some(i as u64 % 2))?;
+    /// let mut members = vec![halves; 3];
+    /// members.push(parity.clone());
+    /// let setup = UpdaterSetup::new(2).rule(ExactUpdate::default());
+    /// let mut updater: Updater = setup.updater(Ensemble::new(members)?)?;
+    /// updater.update(&[Pair::new(0, 6, Link::Must), Pair::new(1, 2, Link::Cannot)])?;
+    /// assert_eq!(updater.consensus(2, Seed(0), &())?.output, parity);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-    /// `1..=n`, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// `1..=n`, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory
+    /// budget, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     ///
     /// # Complexity
-    /// O(n s) for the microclusters of a support of s members, then as [`Diffusion`]; a copy of the
-    /// labels of the support unless that is all members.
+    /// A copy of the labels of the members with weight, then as [`Diffusion`].
     pub fn consensus(
         &self,
         clusters: usize,
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
-        self.ensemble().check_clusters(clusters)?;
-        let support = self.weights.support();
-        let chosen;
-        let ensemble: &Ensemble = if support.len() == self.ensemble().n_members() {
-            self.ensemble()
-        } else {
-            chosen = self.ensemble().select(&support)?;
-            &chosen
-        };
-        let mut report = Report::default();
-        let microclusters =
-            report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
-        report.microclusters = Some(microclusters.n_nodes());
-        let cluster_of_node = if microclusters.n_nodes() == 0 {
-            Vec::new()
-        } else {
-            let gamma = self.weights.weights();
-            let weights: Vec<f64> = support.iter().map(|&u| gamma[u]).collect();
-            let diffusion = Diffusion::new(clusters).seed(seed);
-            let fit = report.stage("partition", || {
-                diffusion.solve_weighted(&microclusters, &weights, observer)
-            })?;
-            report.adopt(fit.report);
-            fit.output
-        };
-        let partition = microclusters.grouping().expand(&cluster_of_node)?;
-        report.expect_clusters(
-            clusters,
-            partition.n_clusters(),
-            "the ensemble distinguishes no more objects",
-        );
-        Ok(Fit::new(partition, report))
+        let gamma = self.weights.weights();
+        let most = gamma.iter().copied().fold(0.0, f64::max);
+        let counted: Vec<usize> = (0..gamma.len()).filter(|&u| gamma[u] / most >= LEAST).collect();
+        let weights: Vec<f64> = counted.iter().map(|&u| gamma[u] / most).collect();
+        let ensemble = self.ensemble().select(&counted)?.with_weights(weights)?;
+        let diffusion = Diffusion::new(clusters).seed(seed);
+        diffusion.memory_budget(self.weights.memory_budget()).fit(&ensemble, observer)
     }
 
     /// The metric, where [`read_out`](Updater::read_out) or [`grow`](Updater::grow) has opened it.

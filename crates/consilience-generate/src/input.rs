@@ -1,17 +1,24 @@
 //! What every base clusterer does with its input first.
 
-use consilience_core::{Dense, Fit, Partition, Report, Result, Seed, Status, with_rows};
+use consilience_core::{
+    Dense, Fit, Partition, Report, Result, Seed, SparseRows, Status, with_rows,
+};
 use consilience_num::Float;
 use consilience_num::kmeans::{KMeansFit, KMeansOptions};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
+use sprs::CsMat;
 
 /// Why a clustering of features has fewer clusters than asked for.
 pub(crate) const FEWER: &str = "the features distinguish no more objects";
 
-/// The power of two that brings the largest entry just to 1 or below, so that squares neither
-/// overflow nor vanish; 1 where all entries are 0. Partitions do not depend on the unit.
-pub(crate) fn unit(features: &Dense<'_>) -> f64 {
-    let largest = with_rows!(features, |x| x.iter().fold(0.0f64, |m, v| m.max(v.to_f64().abs())));
+/// A column is far out where its first number is beyond so many times what the widest column
+/// spreads over. What is nearer stays as it is, to the bit: projected, it leaves the others 14 of
+/// the 24 binary digits of single precision.
+const FAR: f64 = 1024.0;
+
+/// The power of two that brings `largest` just to 1 or below, so that squares neither overflow nor
+/// vanish; 1 for 0.
+fn unit(largest: f64) -> f64 {
     if largest > 0.0 {
         2f64.powi((-largest.log2().ceil()).clamp(-1022.0, 1022.0) as i32)
     } else {
@@ -19,10 +26,155 @@ pub(crate) fn unit(features: &Dense<'_>) -> f64 {
     }
 }
 
-/// The table in double precision, times its [`unit`].
+/// The [`unit`] of sparse rows by their largest entry.
+pub(crate) fn unit_of_sparse<F: Float>(x: SparseRows<'_, F>) -> f64 {
+    unit(largest((0..x.n_rows()).flat_map(|i| x.row(i).1)))
+}
+
+/// The largest size of a number; one that is missing has none.
+fn largest<'a, F: Float>(values: impl IntoIterator<Item = &'a F>) -> f64 {
+    values.into_iter().fold(0.0, |m: f64, v| m.max(v.to_f64().abs()))
+}
+
+/// Columns that are far out.
+struct Far {
+    /// What is taken off every column: its first number, or 0 where it is not far out. What is left
+    /// is exact, since a number and what is taken off it are less than twice each other.
+    off: Vec<f64>,
+    /// The largest difference to the first number of a column.
+    spread: f64,
+}
+
+impl Far {
+    /// `None` where no column is, which most tables show by their second row.
+    fn new<F: Float>(x: ArrayView2<'_, F>, largest: f64) -> Option<Self> {
+        let mut first = vec![f64::NAN; x.ncols()];
+        let mut spread = 0.0f64;
+        for row in x.rows() {
+            for (first, v) in first.iter_mut().zip(row) {
+                let v = v.to_f64();
+                if first.is_nan() {
+                    *first = v;
+                }
+                // What is missing counts for nothing.
+                spread = spread.max((v - *first).abs());
+            }
+            if FAR * spread >= largest {
+                return None;
+            }
+        }
+        Self::of(first, spread)
+    }
+
+    fn of(mut first: Vec<f64>, spread: f64) -> Option<Self> {
+        let mut any = false;
+        for v in &mut first {
+            if v.abs() > FAR * spread {
+                any = true;
+            } else {
+                *v = 0.0;
+            }
+        }
+        // Where all rows are equal it does not matter where they are.
+        (any && spread > 0.0).then_some(Far { off: first, spread })
+    }
+}
+
+/// What has to be taken off the columns of a table so that none is far out; `None` where none is.
+pub(crate) fn far_off<F: Float>(x: ArrayView2<'_, F>) -> Option<Vec<f64>> {
+    Far::new(x, largest(x.iter())).map(|far| far.off)
+}
+
+/// As [`far_off`]: a column of sparse rows that is far out is stored in every row.
+pub(crate) fn far_off_sparse<F: Float>(x: SparseRows<'_, F>) -> Option<Vec<f64>> {
+    let largest = largest((0..x.n_rows()).flat_map(|i| x.row(i).1));
+    let mut spread = 0.0f64;
+    for i in 1..x.n_rows() {
+        spread = spread.max(apart(x.row(0), x.row(i)));
+        if FAR * spread >= largest {
+            return None;
+        }
+    }
+    let mut first = vec![0.0; x.n_columns()];
+    let (columns, values) = x.row(0);
+    columns.iter().zip(values).for_each(|(&j, v)| first[j] = v.to_f64());
+    Far::of(first, spread).map(|far| far.off)
+}
+
+/// Sparse rows of which nothing is far out, in memory of their own, and what was taken off each
+/// column; `None` where nothing is. Their distances come from lengths and products, in which a
+/// large number leaves no place for what is small.
+pub(crate) fn near_rows<F: Float>(x: SparseRows<'_, F>) -> Option<(CsMat<F>, Vec<f64>)> {
+    let off = far_off_sparse(x)?;
+    let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..x.n_rows() {
+        let (columns, of) = x.row(i);
+        let near = columns.iter().zip(of).map(|(&j, v)| F::from_f64(v.to_f64() - off[j]));
+        values.extend(near);
+        indices.extend_from_slice(columns);
+        starts.push(indices.len());
+    }
+    Some((CsMat::new((x.n_rows(), x.n_columns()), starts, indices, values), off))
+}
+
+/// The largest difference of two sparse rows in a column.
+fn apart<F: Float>(a: (&[usize], &[F]), b: (&[usize], &[F])) -> f64 {
+    let (mut p, mut q, mut most) = (0, 0, 0.0f64);
+    loop {
+        let difference = match (a.0.get(p), b.0.get(q)) {
+            (None, None) => return most,
+            (Some(i), Some(j)) if i == j => {
+                (p, q) = (p + 1, q + 1);
+                a.1[p - 1].to_f64() - b.1[q - 1].to_f64()
+            }
+            (Some(i), j) if j.is_none_or(|j| i < j) => {
+                p += 1;
+                a.1[p - 1].to_f64()
+            }
+            _ => {
+                q += 1;
+                b.1[q - 1].to_f64()
+            }
+        };
+        most = most.max(difference.abs());
+    }
+}
+
+/// Where the rows of a table are put before they are squared: what is far out is taken off, and the
+/// rest is multiplied by a power of two, so that squares neither overflow nor vanish, in single
+/// precision either. Partitions do not depend on it.
+pub(crate) struct Place {
+    /// What is taken off each column, if anything is.
+    pub off: Option<Vec<f64>>,
+    /// The power of two that the rest is multiplied by.
+    pub unit: f64,
+}
+
+impl Place {
+    /// By the largest entry, or by the widest column beside others that are far out.
+    pub(crate) fn of<F: Float>(x: ArrayView2<'_, F>) -> Self {
+        let largest = largest(x.iter());
+        match Far::new(x, largest) {
+            Some(Far { off, spread }) => Place { off: Some(off), unit: unit(spread) },
+            None => Place { off: None, unit: unit(largest) },
+        }
+    }
+
+    /// Rows of the table, or others like them.
+    pub(crate) fn rows<F: Float, T: Float>(&self, x: ArrayView2<'_, F>) -> Array2<T> {
+        let unit = self.unit;
+        match &self.off {
+            None => x.mapv(|v| T::from_f64(v.to_f64() * unit)),
+            Some(off) => Array2::from_shape_fn(x.dim(), |(i, j)| {
+                T::from_f64((x[[i, j]].to_f64() - off[j]) * unit)
+            }),
+        }
+    }
+}
+
+/// The table in double precision, in its [`Place`].
 pub(crate) fn unit_table(features: &Dense<'_>) -> Array2<f64> {
-    let unit = unit(features);
-    with_rows!(features, |x| x.mapv(|v| v.to_f64() * unit))
+    with_rows!(features, |x| Place::of(x.view()).rows(x.view()))
 }
 
 /// The k-means that ends a spectral or kernel method.

@@ -8,7 +8,7 @@ use consilience_num::kmeans::sparse::ScaledRows;
 use ndarray::Array2;
 
 use crate::distinct::{Distinct, spread};
-use crate::input::{finish, last_kmeans, tell, unit_table};
+use crate::input::{finish, last_kmeans, near_rows, tell, unit_table};
 use crate::similarity::{median_square, nystroem};
 use crate::sparse_kernel::{self, Kinds};
 
@@ -135,7 +135,8 @@ impl KernelKMeans {
             own = x.select(Some(&kinds.first), None);
             SparseRows::from(&own)
         };
-        let rows = ScaledRows::new(x)?;
+        let near = near_rows(x);
+        let rows = ScaledRows::new(near.as_ref().map_or(x, |(near, _)| SparseRows::from(near)))?;
         self.budget.check_table("landmarks", rows.n_columns(), self.count(run, x.n_rows()), 8)?;
         self.run(run, x.n_rows(), &kinds.kind, &kinds.weights, |marks| {
             sparse_kernel::nystroem(

@@ -1,13 +1,13 @@
 use consilience_core::{
-    BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed, at_least_one,
-    check_restarts, ensure, room,
+    BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed, SparseRows,
+    at_least_one, check_restarts, ensure, room,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::sparse::{self, ScaledRows};
 use consilience_num::kmeans::{KMeansFit, KMeansOptions, fit};
 use ndarray::Array2;
 
-use crate::input::{FEWER, partition, tell};
+use crate::input::{FEWER, near_rows, partition, tell};
 
 /// k-means: splits the objects so that squared distances to the cluster means are small.
 ///
@@ -34,7 +34,8 @@ use crate::input::{FEWER, partition, tell};
 ///
 /// # Complexity
 /// O(restarts x iterations x n d k) time, O(n + k d) memory beside the features; of sparse features
-/// O(restarts x iterations x k (entries + d)) time.
+/// O(restarts x iterations x k (entries + d)) time, and a copy of them where a feature is, in all
+/// objects, beyond 1024 times what the widest one spreads over.
 ///
 /// # References
 /// S. Lloyd, "Least squares quantization in PCM", 1982;
@@ -131,16 +132,27 @@ impl KMeans {
         match features {
             Features::F32(x) => finished(&fit(x, None, &options, observer)?, clusters),
             Features::F64(x) => finished(&fit(x, None, &options, observer)?, clusters),
-            Features::Sparse32(x) => {
-                let rows = ScaledRows::new(x)?;
-                finished(&sparse::fit(&rows, None, &options, observer)?, clusters)
-            }
-            Features::Sparse64(x) => {
-                let rows = ScaledRows::new(x)?;
-                finished(&sparse::fit(&rows, None, &options, observer)?, clusters)
-            }
+            Features::Sparse32(x) => of_sparse(x, clusters, &options, observer),
+            Features::Sparse64(x) => of_sparse(x, clusters, &options, observer),
         }
     }
+}
+
+fn of_sparse<F: Float>(
+    x: SparseRows<'_, F>,
+    clusters: usize,
+    options: &KMeansOptions,
+    observer: &dyn Observer,
+) -> Result<Fit<KMeansClusters>> {
+    let near = near_rows(x);
+    let rows = ScaledRows::new(near.as_ref().map_or(x, |(near, _)| SparseRows::from(near)))?;
+    let mut found = finished(&sparse::fit(&rows, None, options, observer)?, clusters)?;
+    if let Some((_, off)) = &near {
+        for centre in found.output.centres.rows_mut() {
+            centre.into_iter().zip(off).for_each(|(c, off)| *c += off);
+        }
+    }
+    Ok(found)
 }
 
 /// The clusters that the kernel found, in the numbering of the partition.

@@ -7,7 +7,7 @@ use consilience_num::kmeans::sparse::{self, ScaledRows};
 use consilience_num::kmeans::{self, KMeansFit, KMeansOptions, assign, from_centres, spread_rows};
 use ndarray::{Array2, ArrayView2, ArrayViewMut1, Axis};
 
-use crate::input::finish;
+use crate::input::{finish, near_rows};
 
 /// More would take days and hardly move a centre.
 const MOST_BATCHES: usize = 1_000_000;
@@ -150,6 +150,8 @@ impl MiniBatchKMeans {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
+        let near = near_rows(x);
+        let x = near.as_ref().map_or(x, |(near, _)| SparseRows::from(near));
         let all = ScaledRows::new(x)?;
         let n = x.n_rows();
         let parallel = rayon::current_num_threads() > 1;

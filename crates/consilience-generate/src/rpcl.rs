@@ -119,7 +119,7 @@ impl Rpcl {
     ) {
         let (n, d) = x.dim();
         let mut wins = vec![1.0; units.nrows()];
-        // Entries are at most 1, so no two objects are farther apart than 2 sqrt(d).
+        // Columns spread over at most 2, so no two objects are farther apart than 2 sqrt(d).
         let reach = 16.0 * d as f64;
         for t in 0..total {
             if t % 1000 == 0 && !watch.go_on(t) {

@@ -5,13 +5,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_conformance::{Profile, base_clusterer, same_rows};
 use consilience_core::{
-    BaseClusterer, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report, Result,
-    Seed, scores,
+    BaseClusterer, Ensemble, ErrorKind, FeatureMap, Features, Fit, MemoryBudget, Observer,
+    Partition, Report, Result, Seed, SparseRows, scores,
 };
 use ndarray::{Array2, ArrayView2, array};
+use sprs::CsMat;
 
+use crate::input::{far_off, far_off_sparse};
 use crate::{
-    Agglomerative, Generator, KMeans, KernelKMeans, Linkage, MiniBatchKMeans, Rpcl, Scale, Spectral,
+    Agglomerative, FuzzyCMeans, GaussianMixture, Generator, KMeans, KernelKMeans, Linkage,
+    MiniBatchKMeans, Rpcl, Scale, Spectral, USpec,
 };
 
 fn blobs(n: usize, d: usize, k: usize, seed: u64) -> (Array2<f64>, Partition) {
@@ -263,6 +266,135 @@ fn odd_tables_give_ensembles() {
                 );
             }
         }
+    }
+}
+
+/// Sparse rows of what is not 0.
+pub(crate) fn sparse<F: Copy + Default + PartialEq>(x: &Array2<F>) -> CsMat<F> {
+    let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for row in x.rows() {
+        for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != F::default()) {
+            indices.push(j);
+            values.push(v);
+        }
+        starts.push(indices.len());
+    }
+    CsMat::new(x.dim(), starts, indices, values)
+}
+
+#[test]
+fn projections_keep_features_beside_one_that_is_far_out() {
+    let (x, truth) = blobs(200, 6, 4, 11);
+    // Whole numbers, which single precision holds.
+    let x = x.mapv(|v| v.round() as f32);
+    let g = || {
+        let base = Generator::new(KMeans::new().restarts(5)).members(9).seed(Seed(6));
+        base.projection(3).clusters(4..=4).feature_fraction(0.8)
+    };
+    let beside = |column: &dyn Fn(usize) -> f32| {
+        Array2::from_shape_fn((200, 7), |(i, j)| if j < 6 { x[[i, j]] } else { column(i) })
+    };
+    let without = beside(&|_| 0.0);
+    let plain = g().generate(without.view()).unwrap();
+    let thin = g().generate(&sparse(&without)).unwrap();
+    let mean = |e: &Ensemble| {
+        let scores = e.members().iter().map(|m| scores::adjusted_rand(m, &truth).unwrap());
+        scores.sum::<f64>() / e.n_members() as f64
+    };
+    assert!(mean(&plain) > 0.6, "{}", mean(&plain));
+    for far in [1e9f32, -3e15, 1e30] {
+        // The same of all objects: as if it were not there, of dense rows and of sparse ones.
+        let table = beside(&|_| far);
+        assert!(g().generate(table.view()).unwrap() == plain, "{far:e}");
+        let rows = sparse(&table);
+        assert!(g().generate(&rows).unwrap() == thin, "{far:e}, sparse");
+        // New objects are seen as those at hand are, and one without the feature is far from them.
+        let views = g().views(&rows).unwrap();
+        assert_eq!(views, g().views(table.view()).unwrap());
+        let mut new = without.clone();
+        new[[3, 6]] = far;
+        let dense = views[0].apply((&new).into()).unwrap();
+        let thin = views[0].apply((&sparse(&new)).into()).unwrap();
+        for (a, b) in dense.iter().zip(&thin) {
+            assert!((a - b).abs() <= 1e-6 * (1.0 + a.abs()), "{far:e}: {a} {b}");
+        }
+    }
+    // And one that varies as much as the others, but far from 0.
+    let step = |i: usize| (i % 4) as f32;
+    let near = g().generate(beside(&step).view()).unwrap();
+    let far = g().generate(beside(&|i| 1e6 + step(i)).view()).unwrap();
+    for (a, b) in near.members().iter().zip(far.members()) {
+        assert!(scores::adjusted_rand(a, b).unwrap() > 0.99);
+    }
+}
+
+#[test]
+fn what_is_not_far_out_stays_as_it_is() {
+    let (x, _) = blobs(50, 3, 2, 4);
+    let off = |x: &Array2<f64>| far_off_sparse(SparseRows::from(&sparse(x)));
+    assert!(far_off(x.view()).is_none() && off(&x).is_none());
+    assert!(far_off(Array2::<f64>::zeros((5, 2)).view()).is_none());
+    assert!(far_off(array![[1e9f64, 1.0]].view()).is_none());
+    assert!(far_off(Array2::from_elem((5, 2), 1e9f32).view()).is_none());
+    // A gap first; what is 1024 times as large as the others differ is far out, and no less.
+    let table = |v: f64| array![[f64::NAN, 0.0], [v, 1.0], [v, 0.5], [v, f64::NAN]];
+    assert_eq!(far_off(table(1025.0).view()), Some(vec![1025.0, 0.0]));
+    assert_eq!(far_off(table(-1025.0).view()), Some(vec![-1025.0, 0.0]));
+    assert_eq!(far_off(table(1023.0).view()), None);
+    let table = |v: f64| array![[v, 0.0, 1.0], [v, 1.0, 0.0], [v + 0.5, 0.0, 0.5]];
+    for v in [1025.0, -2e6] {
+        assert_eq!(far_off(table(v).view()), Some(vec![v, 0.0, 0.0]));
+        assert_eq!(off(&table(v)), Some(vec![v, 0.0, 0.0]));
+    }
+    // One row without it, and the column is as wide as it is far.
+    let mut hole = table(2000.0);
+    hole[[1, 0]] = 0.0;
+    assert_eq!(off(&hole), None);
+}
+
+/// Lengths and products of sparse rows have no place for the others beside a large number.
+#[test]
+fn a_large_feature_of_sparse_rows_hides_nothing() {
+    let (x, truth) = blobs(300, 4, 3, 21);
+    let table = Array2::from_shape_fn((300, 5), |(i, j)| match j {
+        4 => 1e12 + (i % 2) as f64,
+        _ => x[[i, j]],
+    });
+    let rows = sparse(&table);
+    let uspec = USpec::new();
+    let kernel = KernelKMeans::new().restarts(5);
+    let kmeans = KMeans::new().restarts(5);
+    let clusterers: [&dyn BaseClusterer; 4] =
+        [&kmeans, &kernel, &MiniBatchKMeans::new().batch(64), &uspec];
+    for clusterer in clusterers {
+        let found = clusterer.fit((&rows).into(), 3, Seed(3), &()).unwrap().output;
+        let score = scores::adjusted_rand(&found, &truth).unwrap();
+        assert!(score > 0.9, "{}: {score}", clusterer.name());
+    }
+    let found = kmeans.fit_centres(&rows, 3, Seed(3), &()).unwrap().output;
+    for far in found.centres.column(4) {
+        assert!((far - 1e12 - 0.5).abs() < 0.2, "{far}");
+    }
+}
+
+/// Squares of the others once vanished beside a large constant.
+#[test]
+fn a_large_constant_hides_nothing() {
+    let (x, truth) = blobs(90, 4, 3, 21);
+    let table = Array2::from_shape_fn((90, 5), |(i, j)| if j < 4 { x[[i, j]] } else { 1e250 });
+    let clusterers: [&dyn BaseClusterer; 7] = [
+        &KMeans::new().restarts(5),
+        &KernelKMeans::new().restarts(5),
+        &Spectral::new(),
+        &Agglomerative::new(Linkage::Average),
+        &Agglomerative::new(Linkage::Ward),
+        &GaussianMixture::new(),
+        &FuzzyCMeans::new(),
+    ];
+    for clusterer in clusterers {
+        let plain = agreement(clusterer, &x, &truth);
+        let beside = agreement(clusterer, &table, &truth);
+        assert!((plain - beside).abs() < 1e-9, "{}: {plain} {beside}", clusterer.name());
     }
 }
 

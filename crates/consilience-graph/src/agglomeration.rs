@@ -3,7 +3,7 @@ use rayon::prelude::*;
 
 use consilience_core::{
     Clusters, Dendrogram, Fit, GraphPartitioner, Linkage, Observer, Partition, Report, Result,
-    SimilarityGraph, ensure,
+    SimilarityGraph, ensure, sizes_in_lowest_terms,
 };
 
 use crate::lifespan::{Lifespan, check_tree_cut, chosen};
@@ -87,9 +87,14 @@ impl Agglomeration {
             LeafWeights::Objects => grouping.weights(),
             LeafWeights::Nodes => vec![1.0; grouping.n_nodes()],
         };
+        // How objects are counted must not decide by rounding; Ward's heights are the roots of sums
+        // over objects.
+        let (weights, times) = sizes_in_lowest_terms(&weights)?;
         let unit = unit(d.view());
         if matches!(self.linkage, Linkage::Ward | Linkage::Centroid | Linkage::Median) {
-            return linkage_of(d, |s| 1.0 - s / unit, &weights, self.linkage, observer);
+            let tree = linkage_of(d, |s| 1.0 - s / unit, &weights, self.linkage, observer)?;
+            let ward = self.linkage == Linkage::Ward && times != 1.0;
+            return Ok(if ward { tree.map_heights(|h| h * times.sqrt()) } else { tree });
         }
         // The other linkages are equivariant under shifts. Working on -s keeps similarities far
         // below the precision of 1 - s apart, which decide the last merges of long random walks.

@@ -65,7 +65,7 @@ impl<'a> AgreementRow<'a> {
     pub fn fill(&mut self, i: usize) {
         match &mut self.row {
             Row::Counted(row) => row.fill(self.nodes, i),
-            Row::Expected { counts, together, both } => counts.fill_as_given(i, together, both),
+            Row::Expected { counts, together, both } => counts.fill(i, together, both),
         }
     }
 
@@ -74,7 +74,7 @@ impl<'a> AgreementRow<'a> {
     pub fn together(&self, j: usize) -> f64 {
         match &self.row {
             Row::Counted(row) => f64::from(row.together()[j]),
-            Row::Expected { together, .. } => together[j],
+            Row::Expected { counts, together, .. } => together[j] / counts.times(),
         }
     }
 
@@ -83,15 +83,19 @@ impl<'a> AgreementRow<'a> {
     pub fn both(&self, j: usize) -> f64 {
         match &self.row {
             Row::Counted(row) => f64::from(row.both()[j]),
-            Row::Expected { both, .. } => both[j],
+            Row::Expected { counts, both, .. } => both[j] / counts.times(),
         }
     }
 
     /// a = c / N of the last row read, 0 where no member labels both.
     #[inline]
     pub fn ratio(&self, j: usize) -> f64 {
-        let both = self.both(j);
-        if both > 0.0 { self.together(j) / both } else { 0.0 }
+        let (together, both) = match &self.row {
+            Row::Counted(_) => (self.together(j), self.both(j)),
+            // Before they are divided by what is common to both.
+            Row::Expected { together, both, .. } => (together[j], both[j]),
+        };
+        if both > 0.0 { together / both } else { 0.0 }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use consilience_core::{Observer, Result};
+use consilience_core::{Observer, Result, sizes_in_lowest_terms};
 
 use crate::{ClusterIncidence, Dendrogram};
 
@@ -103,16 +103,18 @@ pub(crate) fn average_linkage(
     total: f64,
     observer: &dyn Observer,
 ) -> Result<Dendrogram> {
-    let few = incidence.sizes().iter().sum::<f64>() <= f64::from(u32::MAX);
+    // Means do not depend on how objects are counted.
+    let (sizes, _) = sizes_in_lowest_terms(incidence.sizes())?;
+    let few = sizes.iter().sum::<f64>() <= f64::from(u32::MAX);
     if few && !incidence.is_soft() {
-        tree::<u32>(incidence, weights, total, observer)
+        tree::<u32>((incidence, &sizes), weights, total, observer)
     } else {
-        tree::<f64>(incidence, weights, total, observer)
+        tree::<f64>((incidence, &sizes), weights, total, observer)
     }
 }
 
 fn tree<C: Count>(
-    incidence: &ClusterIncidence,
+    (incidence, sizes): (&ClusterIncidence, &[f64]),
     weights: &[f64],
     total: f64,
     observer: &dyn Observer,
@@ -122,7 +124,7 @@ fn tree<C: Count>(
     let member = incidence.member_of_cluster();
     let sorted: Vec<f64> = order.iter().map(|&c| weights[c as usize]).collect();
     let member: Vec<u32> = order.iter().map(|&c| member[c as usize] as u32).collect();
-    let mut nodes = Nodes::<C>::of(incidence, &order, &sorted, &member);
+    let mut nodes = Nodes::<C>::of((incidence, sizes), &order, &sorted, &member);
     let mut merges = Vec::with_capacity(n - 1);
     let mut height = vec![f64::NEG_INFINITY; n];
     let mut chain: Vec<u32> = Vec::new();
@@ -203,13 +205,12 @@ pub(crate) fn canonical(incidence: &ClusterIncidence, weights: &[f64]) -> Vec<u3
 
 impl<'a, C: Count> Nodes<'a, C> {
     fn of(
-        incidence: &ClusterIncidence,
+        (incidence, sizes): (&ClusterIncidence, &[f64]),
         order: &[u32],
         weights: &'a [f64],
         member: &'a [u32],
     ) -> Self {
         let n = incidence.n_rows();
-        let sizes = incidence.sizes();
         let mut shares: Vec<Vec<Share<C>>> =
             (0..n).map(|i| Vec::with_capacity(incidence.clusters_of(i).len())).collect();
         let mut lists = Vec::with_capacity(order.len());
@@ -486,7 +487,7 @@ mod tests {
             let incidence = ClusterIncidence::of(&m).unwrap();
             let weights = weights(seed, &incidence);
             let [few, many] = [tree::<u32>, tree::<f64>]
-                .map(|tree| tree(&incidence, &weights, 6.0, &()).unwrap());
+                .map(|tree| tree((&incidence, incidence.sizes()), &weights, 6.0, &()).unwrap());
             prop_assert_eq!(few, many);
         }
 
@@ -581,7 +582,8 @@ mod tests {
                 let member = incidence.member_of_cluster();
                 let sorted: Vec<f64> = order.iter().map(|&c| weights[c as usize]).collect();
                 let member: Vec<u32> = order.iter().map(|&c| member[c as usize] as u32).collect();
-                let mut nodes = Nodes::<u32>::of(&incidence, &order, &sorted, &member);
+                let mut nodes =
+                    Nodes::<u32>::of((&incidence, incidence.sizes()), &order, &sorted, &member);
                 let n = incidence.n_rows();
                 let mut s = Seed(seed).derive("merges", 0).stream();
                 for _ in 0..n - 2 {

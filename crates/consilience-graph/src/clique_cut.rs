@@ -233,10 +233,11 @@ fn spectral(
     if let Some(clusters) = cut.joined(&parts, report) {
         return Ok(clusters);
     }
+    let (sizes, objects) = incidence.in_lowest_terms()?;
     let shares: Vec<f64> = (0..n)
         .map(|i| {
-            let objects = |(e, p): (usize, f64)| weights[e] * incidence.objects()[e] * p;
-            incidence.sizes()[i] / incidence.shares_of(i).map(objects).sum::<f64>()
+            let objects = |(e, p): (usize, f64)| weights[e] * objects[e] * p;
+            sizes[i] / incidence.shares_of(i).map(objects).sum::<f64>()
         })
         .collect();
     let scale: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();

@@ -65,6 +65,7 @@ impl Similarity for CoAssociation {
     ) -> Result<SimilarityGraph> {
         let n = nodes.n_nodes();
         self.budget.check_square("co-association", n, 8)?;
+        let nodes = &*nodes.in_lowest_terms();
         if !nodes.is_plain() {
             let incidence = ClusterIncidence::of(nodes)?;
             let weights = EvidenceWeights::equal(&incidence);
@@ -95,6 +96,7 @@ impl Similarity for CoAssociation {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Option<Dendrogram>> {
+        let nodes = &*nodes.in_lowest_terms();
         EvidenceWeights::average_tree(nodes, self.budget, report, observer, |incidence| {
             Ok(EvidenceWeights::equal(incidence))
         })

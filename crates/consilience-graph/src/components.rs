@@ -1,4 +1,4 @@
-use consilience_core::{Fit, Report, Result, Status};
+use consilience_core::{Fit, Report, Result, Status, sizes_in_lowest_terms};
 use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::ClusterIncidence;
@@ -160,11 +160,28 @@ impl Components {
     /// Cuts each component by itself, into as many clusters as it holds of the `clusters` leading
     /// eigenvectors, which are the columns of `vectors`, orthonormal, one row per node of the
     /// eigenvectors' side. `cut` gets the rows of the nodes of a component, their weights and the
-    /// number of clusters.
+    /// number of clusters. Weights that are whole numbers are divided by what divides all of them
+    /// first, and the objective is multiplied by it, so that the unit in which objects are counted
+    /// leaves no trace in the clusters.
     ///
     /// # Errors
-    /// Those of `cut`.
+    /// Those of `cut`; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the
+    /// system has no memory left.
     pub fn cut(
+        &self,
+        clusters: usize,
+        vectors: ArrayView2<'_, f64>,
+        rows: Array2<f64>,
+        weights: &[f64],
+        cut: impl FnMut(Array2<f64>, &[f64], usize) -> Result<Fit<Vec<usize>>>,
+    ) -> Result<Fit<Vec<usize>>> {
+        let (lowest, unit) = sizes_in_lowest_terms(weights)?;
+        let mut fit = self.cut_each(clusters, vectors, rows, &lowest, cut)?;
+        fit.report.objective = fit.report.objective.map(|value| value * unit);
+        Ok(fit)
+    }
+
+    fn cut_each(
         &self,
         clusters: usize,
         vectors: ArrayView2<'_, f64>,
@@ -306,6 +323,23 @@ mod tests {
         assert!(parts.joined(4).is_none());
         let equal = Components::new(vec![0, 1, 2], vec![], &[1.0; 3]);
         assert_eq!(equal.joined(2).unwrap().output, [0, 1, 1]);
+    }
+
+    #[test]
+    fn the_unit_of_weights_shows_in_the_objective_alone() {
+        let parts = Components::new(vec![0, 0, 1], vec![0, 0, 1], &[3.0, 6.0, 9.0]);
+        let vectors = array![[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]];
+        let mut seen = Vec::new();
+        let weights = [3.0, 6.0, 9.0];
+        let found = parts.cut(2, vectors.view(), vectors.clone(), &weights, |rows, w, k| {
+            seen.extend_from_slice(w);
+            let mut report = Report::default();
+            report.objective = Some(w.iter().sum());
+            Ok(Fit::new(vec![k - 1; rows.nrows()], report))
+        });
+        let found = found.unwrap();
+        assert_eq!((seen, found.report.objective), (vec![1.0, 2.0, 3.0], Some(18.0)));
+        assert_eq!(found.output, [0, 0, 1]);
     }
 
     /// Each component gets as many clusters as eigenvectors lie in it, and all clusters are given

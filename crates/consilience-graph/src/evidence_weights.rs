@@ -247,12 +247,9 @@ impl<'a> ExpectedCounts<'a> {
         Ok(ExpectedCounts { nodes, incidence, weights, times, unlabelled, unit, far })
     }
 
-    /// [`fill`](ExpectedCounts::fill) in the units of the weights that were given.
-    pub(crate) fn fill_as_given(&self, i: usize, together: &mut [f64], both: &mut [f64]) {
-        self.fill(i, together, both);
-        if self.times != 1.0 {
-            together.iter_mut().chain(both).for_each(|sum| *sum /= self.times);
-        }
+    /// How many times the units of the weights that were given those of [`fill`](Self::fill) are.
+    pub(crate) fn times(&self) -> f64 {
+        self.times
     }
 
     /// The weights of the clusters that hold node i and each other, and of the members that label

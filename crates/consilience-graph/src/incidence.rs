@@ -1,7 +1,9 @@
+use std::borrow::Cow;
 use std::ops::Range;
 
 use consilience_core::{
-    Error, LabelInt, MemoryBudget, Observer, Result, ensure, room, with_labels,
+    Error, LabelInt, MemoryBudget, Observer, Result, ensure, room, sizes_in_lowest_terms,
+    with_labels,
 };
 use consilience_num::sparse::{Csr, multiply_listed, sum_listed};
 use ndarray::{Array2, ArrayView2};
@@ -313,6 +315,19 @@ impl ClusterIncidence {
     /// Objects in each cluster, each as far as it belongs to it.
     pub fn objects(&self) -> &[f64] {
         &self.objects
+    }
+
+    /// The sizes of the microclusters and the objects in the clusters, both divided by what divides
+    /// all sizes.
+    pub(crate) fn in_lowest_terms(&self) -> Result<(Cow<'_, [f64]>, Cow<'_, [f64]>)> {
+        let (sizes, unit) = sizes_in_lowest_terms(&self.sizes)?;
+        if unit == 1.0 {
+            return Ok((sizes, Cow::Borrowed(self.objects())));
+        }
+        // In the order in which they were added up before.
+        let of = |c: usize| self.shares_in(c).fold(0.0, |sum, (i, share)| sum + sizes[i] * share);
+        let objects = room::collected((0..self.n_clusters()).map(of))?;
+        Ok((sizes, Cow::Owned(objects)))
     }
 
     /// B0 as a matrix of the crate `sprs`, compressed by rows: microclusters in rows, clusters in

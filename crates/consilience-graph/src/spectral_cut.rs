@@ -1,6 +1,6 @@
 use consilience_core::{
     Clusters, Fit, GraphPartitioner, Observer, Partition, Report, Result, Seed, SimilarityGraph,
-    Status, check_restarts, room,
+    Status, check_restarts, room, sizes_in_lowest_terms,
 };
 use consilience_num::kmeans::KMeansOptions;
 use ndarray::Array2;
@@ -147,14 +147,15 @@ impl SpectralCut {
         if let Some(clusters) = self.joined(&parts, report) {
             return Ok(clusters);
         }
-        normalise(w, &sizes);
+        let lowest = sizes_in_lowest_terms(&sizes)?.0;
+        normalise(w, &lowest);
         let found = leading_eigenpairs(w, self.eigenpairs(nodes)?.min(nodes), observer)?;
         if !found.converged {
             report.status = Status::MaxIterations;
         }
         observer.check()?;
         let mut rows = found.vectors.clone();
-        for (mut row, s) in rows.rows_mut().into_iter().zip(&sizes) {
+        for (mut row, s) in rows.rows_mut().into_iter().zip(&*lowest) {
             row /= s.sqrt();
         }
         self.round(&parts, &found, rows, &sizes, report, observer)

@@ -58,9 +58,10 @@ use crate::weights::Weights;
 ///
 /// # References
 /// Yi, Zhang, Yang, Liu, Wang 2015, "An Efficient Semi-supervised Clustering Algorithm with
-/// Sequential Constraints" (SCSC), Section 3.2; Yi 2014, "Semi-supervised Clustering by Convex
-/// Searching" (CCCS), Chapter 6. Missing labels, members of any number of clusters, contradictions,
-/// new objects and members, questions and snapshots are ours.
+/// Sequential Constraints" (SCSC), Section 3.2; J. Yi, "Data Clustering with Pairwise Constraints",
+/// PhD thesis, Michigan State University, 2014, Chapter 6, Constrained Clustering by Convex
+/// Searching (CCCS). Missing labels, members of any number of clusters, contradictions, new objects
+/// and members, questions and snapshots are ours.
 #[doc(alias = "hull")]
 #[doc(alias = "SCSC")]
 #[doc(alias = "CCCS")]

@@ -189,6 +189,8 @@ impl ClusterNumber {
         nodes: &Microclusters,
         observer: &dyn Observer,
     ) -> Result<NumberTable> {
+        // Only what shares the members have counts.
+        let nodes = &*nodes.in_lowest_terms();
         let sample = self.sampled(nodes)?;
         let microclusters = Microclusters::observed(&sample, observer)?;
         let n = microclusters.n_nodes();

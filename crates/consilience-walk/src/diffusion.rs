@@ -62,7 +62,7 @@ const ABREAST: usize = 16;
 /// # References
 /// Ours. The weights are those of Huang, Wang, Lai 2018 (LWGP), which is nearly this with q = 1 and
 /// t = 1; powers of singular values as diffusion distances: Coifman, Lafon 2006, "Diffusion maps".
-#[doc(alias = "spectral_ensemble_clustering")]
+#[doc(alias = "diffusion maps")]
 #[derive(Clone, Copy, Debug)]
 pub struct Diffusion {
     clusters: Clusters,
@@ -157,49 +157,7 @@ impl Diffusion {
     ) -> Result<Array2<f64>> {
         self.check_parameters()?;
         let incidence = ClusterIncidence::of(nodes)?;
-        Ok(self.places(&incidence, None, &mut Report::default(), observer)?.rows)
-    }
-
-    /// The cluster of each microcluster, as [`NodeConsensus::solve`] finds it, with a positive
-    /// weight for each member, by which those of its clusters are multiplied: equal weights change
-    /// nothing.
-    ///
-    /// ```
-    /// use consilience::{Ensemble, Microclusters, Partition};
-    /// use consilience::walk::Diffusion;
-    ///
-    /// let ensemble = Ensemble::new(vec![
-    ///     Partition::from_labels(&[0, 0, 1, 1])?,
-    ///     Partition::from_labels(&[0, 1, 1, 0])?,
-    /// ])?;
-    /// let nodes = Microclusters::of(&ensemble)?;
-    /// let found = Diffusion::new(2).solve_weighted(&nodes, &[1.0, 1e-6], &())?.output;
-    /// assert_eq!(found, [0, 0, 1, 1]);
-    /// # Ok::<(), consilience::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Diffusion::embedding`];
-    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for weights of
-    /// another number.
-    pub fn solve_weighted(
-        &self,
-        nodes: &Microclusters,
-        member_weights: &[f64],
-        observer: &dyn Observer,
-    ) -> Result<Fit<Vec<usize>>> {
-        self.check_parameters()?;
-        let incidence = ClusterIncidence::of(nodes)?;
-        ensure!(
-            member_weights.len() == incidence.n_members(),
-            shape("{} weights for {} members", member_weights.len(), incidence.n_members())
-        );
-        let members = incidence.member_of_cluster();
-        let factors: Vec<f64> = members.into_iter().map(|u| member_weights[u]).collect();
-        let mut report = Report::default();
-        let places = self.places(&incidence, Some(&factors), &mut report, observer)?;
-        let clusters = self.cut(places, incidence.sizes(), &mut report, observer)?;
-        Ok(Fit::new(clusters, report))
+        Ok(self.places(&incidence, &mut Report::default(), observer)?.rows)
     }
 
     /// The clusters of the places, of each component by itself.
@@ -274,7 +232,6 @@ impl Diffusion {
     fn places(
         &self,
         incidence: &ClusterIncidence,
-        factors: Option<&[f64]>,
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Places> {
@@ -287,10 +244,7 @@ impl Diffusion {
         let bytes = if parts.n_components() > 1 { 24 } else { 16 };
         self.budget.check_table("places of microclusters", incidence.n_rows(), wide, bytes)?;
         let weights = ensemble_driven_cluster_index(incidence, self.entropy_scale, observer)?;
-        let mut weights = incidence.weighed(weights)?;
-        for (weight, factor) in weights.iter_mut().zip(factors.into_iter().flatten()) {
-            *weight *= factor;
-        }
+        let weights = incidence.weighed(weights)?;
         let spectrum =
             IncidenceSpectrum::within(incidence, &weights, dimensions, self.budget, observer)?;
         let mut rows = spectrum.rows(incidence, dimensions)?;
@@ -341,7 +295,7 @@ impl NodeConsensus for Diffusion {
         let mut inner = Report::default();
         let clusters = report.stage("partition", || {
             let incidence = ClusterIncidence::of(nodes)?;
-            let places = self.places(&incidence, None, &mut inner, observer)?;
+            let places = self.places(&incidence, &mut inner, observer)?;
             self.cut(places, incidence.sizes(), &mut inner, observer)
         })?;
         report.adopt(inner);

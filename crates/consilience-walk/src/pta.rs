@@ -9,8 +9,9 @@ use crate::{ProbabilityTrajectories, PtsSolver, TrajectoryMeasure};
 
 /// Probability trajectory accumulation (PTA): linkage on the similarity of random walks.
 ///
-/// A good first choice: deterministic, no parameter needs tuning, and the tree ([`Hierarchy`]) can
-/// be cut anywhere.
+/// Take it to compare with its paper. It is deterministic, no parameter needs tuning, and the tree
+/// ([`Hierarchy`]) can be cut anywhere. On our benchmark `Lwea` and `Recommended` are better and
+/// faster (`docs/choosing.md`).
 ///
 /// [`Hierarchy`]: consilience_core::Hierarchy
 ///

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use consilience::prelude::*;
-//! use consilience::walk::Pta;
+//! use consilience::trust::Recommended;
 //! use consilience::{Ensemble, Partition, scores};
 //!
 //! let ensemble = Ensemble::new(vec![
@@ -15,7 +15,7 @@
 //!     Partition::from_labels(&[7, 7, 7, 9, 9, 9, 5, 5])?, // any numbers, with gaps
 //!     Partition::from_labels(&[0, 0, -1, 1, 2, 2, 2, 2])?, // -1: unlabelled here
 //! ])?;
-//! let consensus = Pta::new(2).consensus(&ensemble)?;
+//! let consensus = Recommended::new(2).consensus(&ensemble)?;
 //! assert_eq!(consensus.to_signed(), [0, 0, 0, 0, 1, 1, 1, 1]);
 //! assert!(scores::adjusted_rand(&consensus, &ensemble.members()[1])? > 0.2);
 //! # Ok::<(), consilience::Error>(())
@@ -140,10 +140,10 @@ pub use sprs;
 ///
 /// ```
 /// use consilience::prelude::*;
-/// use consilience::{Ensemble, Partition, walk::Pta};
+/// use consilience::{Ensemble, Partition, consensus::Lwea};
 ///
 /// let ensemble = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1])?])?;
-/// assert_eq!(Pta::new(2).consensus(&ensemble)?.n_clusters(), 2);
+/// assert_eq!(Lwea::new(2).consensus(&ensemble)?.n_clusters(), 2);
 /// # Ok::<(), consilience::Error>(())
 /// ```
 pub mod prelude {

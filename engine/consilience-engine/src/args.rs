@@ -20,8 +20,7 @@ use consilience_ballista::Address;
     version,
     about,
     long_about,
-    after_help = "Example: consilience-engine consensus pool/ --method pta-al --clusters 10 -o \
-                  labels/"
+    after_help = "Example: consilience-engine consensus pool/ --clusters 10 -o labels/"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -166,8 +165,8 @@ pub(crate) struct Executor {
 
 /// Arguments of `consensus`.
 #[derive(Args)]
-#[command(after_help = "Example: consilience-engine consensus 'pool/part-*.parquet' --method \
-                        pta-al --clusters 10 -o labels/ --memory 4G")]
+#[command(after_help = "Example: consilience-engine consensus 'pool/part-*.parquet' --clusters \
+                        10 -o labels/ --memory 4G")]
 pub(crate) struct Consensus {
     /// The ensemble: one column of labels per base clustering
     #[arg(required_unless_present = "list")]
@@ -175,8 +174,8 @@ pub(crate) struct Consensus {
     /// The consensus function; --list shows them
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
-    /// Number of clusters, or auto: as many as several criteria agree on [default: as many as the
-    /// method itself finds, and auto for methods that find none]
+    /// Number of clusters, or auto: chosen by five criteria, which often differ [default: as many
+    /// as the method itself finds, and auto for methods that find none]
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<Count>,
     /// Use only these base clusterings, for instance 3,17,20
@@ -216,7 +215,7 @@ pub(crate) struct Consensus {
 pub(crate) enum Count {
     /// So many.
     Fixed(usize),
-    /// As many as several criteria agree on.
+    /// Chosen by several criteria.
     Auto,
 }
 

@@ -156,10 +156,12 @@ fn table(page: &mut String, names: &[&str], score: &str, rows: &[(&str, Row)]) -
 const HEAD: &str = "\
 # Beside an independent benchmark
 
-Are these methods as good here as in an independent comparison? For readers who choose a method: a
-survey of 2026 compares 71 variants of ensemble clustering on 86 data sets, and the tables below
-have its figures beside ours, *theirs / ours*, for those of its sets that are at hand and those of
-its methods that are here too. Written by
+Are these methods as good here as in an independent comparison? For readers who choose a method: *A
+Comprehensive Survey of Ensemble Clustering* (2026) compares 71 variants on 86 data sets, and the
+tables below have its figures beside ours, *theirs / ours*, for those of its sets that are at hand
+and those of its methods that are here too. Its figures are public: the repository
+`xuz2019/ensemble-clustering-survey-interactive-explorer` on GitHub, file `data/review-data.json`,
+generated 2026-04-29. Written by
 
 ```console
 cargo run --release --manifest-path eval/Cargo.toml --bin benchmark -- docs/benchmark.md
@@ -171,9 +173,10 @@ setting for all sets, the default, and the true number of clusters: ten members 
 draws of the reference pools and, for sets of features, members by k-means with 2 to sqrt n
 clusters; means of five draws. NMI is 2 I / (H + H'), by the arithmetic mean of the entropies, as in
 the survey. A mean is over the sets that both have. Where EC-CMS and SDGCA have more than 2,500
-microclusters they were not run. Two methods that lead the benchmark's averages, CELTA and GTLEC,
-are left out: their transform runs along the objects, so that results depend on the order of the
-rows, and the sets on which they lead are sorted by class.
+microclusters they were not run. Two methods that lead the benchmark's averages are
+left out, CELTA (AAAI 2021) and GTLEC (ACM Multimedia 2023): their transform runs along the objects,
+so that results depend on the order of the rows, and the sets on which they lead are sorted by
+class.
 
 ";
 

@@ -9,7 +9,7 @@ use consilience::model::{LinkJudgement, LinkedClustering, LinkedFit};
 use consilience::{Clustering, Constraints, Features, Fit, Pair, Partition, SideInformation};
 use serde_json::{Value, json};
 
-use crate::args::{Cluster, Count};
+use crate::args::{self, Cluster, Count};
 use crate::choices;
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Labels, Objects};
@@ -39,7 +39,8 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let start = Instant::now();
     let sparse = args.metric == "euclidean" && tables::SPARSE.contains(&name);
     let seed = args.common.seed;
-    let table = args.labelling.features(&args.features, sparse, seed, terminal)?;
+    let path = args::given(args.features.as_deref(), "FEATURES")?;
+    let table = args.labelling.features(path, sparse, seed, terminal)?;
     let features = table.view();
     let n = features.n_objects();
     let (side, known) = side_information(args, &table.objects(), terminal)?;

@@ -6,7 +6,7 @@ use consilience::Seed;
 use consilience::generate::Generator;
 use consilience::model::ConsensusClustering;
 
-use crate::args::Cluster;
+use crate::args::{Cluster, given};
 use crate::catalogue::Request;
 use crate::choices;
 use crate::failure::{Failure, Outcome};
@@ -24,7 +24,8 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
         args.labelling.outputs(&args.common)?.any("--model", "model", args.model.as_deref())?;
 
     let start = Instant::now();
-    let table = args.labelling.features(&args.features, false, args.common.seed, terminal)?;
+    let path = given(args.features.as_deref(), "FEATURES")?;
+    let table = args.labelling.features(path, false, args.common.seed, terminal)?;
     check(args, &table, &making)?;
     let features = table.view();
     let beside = args.labelling.read(&table, terminal)?;

@@ -1,17 +1,16 @@
 //! `consilience consensus`: an ensemble to one clustering.
 
-use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use consilience::catalogue::{AnyConsensus, NamedResult, Parameter, methods};
+use consilience::catalogue::{AnyConsensus, NamedResult};
 use consilience::io::Labelled;
 use consilience::trust::Diagnostics;
 use consilience::{ConsensusFunction, Ensemble, Fit, Memberships, Report};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::args::Consensus;
-use crate::catalogue::{self, Request};
+use crate::args::{Consensus, given};
+use crate::catalogue::Request;
 use crate::diagnostics;
 use crate::estimate;
 use crate::failure::{Failure, Outcome};
@@ -24,12 +23,7 @@ use crate::terminal::Terminal;
 
 /// Runs the command.
 pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
-    if args.list {
-        return list(args, terminal);
-    }
-    let Some(path) = &args.ensemble else {
-        return Err(Failure::bad("expected ENSEMBLE, or --list; see --help"));
-    };
+    let path = given(args.ensemble.as_deref(), "ENSEMBLE")?;
     // Everything that can be refused at once is, before the first byte is read.
     let asked = Asked::parse(args)?;
     let outputs = Outputs::new(&args.common).table("-o", "labels", args.output.as_deref())?;
@@ -196,38 +190,4 @@ fn stages(report: &Report) -> Vec<(&'static str, Value)> {
     // What comes later under the same name replaces the null.
     seconds.extend(summary::stages(report));
     seconds
-}
-
-/// The methods with their parameters and papers.
-fn list(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
-    let mut text = String::new();
-    let mut object = Vec::new();
-    for m in methods() {
-        let names = catalogue::names(m);
-        let params = match &names[..] {
-            [] => String::new(),
-            names => format!(" ({})", names.join(", ")),
-        };
-        let _ = writeln!(text, "{:10} {}{params}. {}", m.name(), m.about(), m.paper());
-        object.push(json!({
-            "name": m.name(),
-            "about": m.about(),
-            "params": names,
-            "parameters": m.parameters().iter().map(parameter_json).collect::<Vec<_>>(),
-            "paper": m.paper(),
-        }));
-    }
-    let mut summary = Summary::new();
-    summary.data("methods", object);
-    summary.print_as(&text, &args.common, terminal)
-}
-
-fn parameter_json(p: &Parameter) -> Value {
-    json!({
-        "name": p.name,
-        "aliases": p.aliases,
-        "about": p.about,
-        "default": p.default,
-        "range": p.range,
-    })
 }

@@ -1,13 +1,14 @@
 //! `consilience crowd`: a crowd's answers to one clustering.
 
+use std::path::Path;
 use std::time::Instant;
 
-use consilience::crowd::{Answers, CrowdResult};
+use consilience::crowd::{Answers, CrowdResult, Question};
 use consilience::io::{AnswerTable, Labelled, ObjectIds};
 use consilience::scores::Scores;
 use serde_json::{Value, json};
 
-use crate::args::Crowd;
+use crate::args::{Crowd, given};
 use crate::choices;
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Labels, Objects};
@@ -18,14 +19,15 @@ use crate::terminal::Terminal;
 
 /// Runs the command.
 pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
-    let ask = Ask::new(args.clusters, args.common.seed);
+    let path = given(args.answers.as_deref(), "ANSWERS")?;
+    let ask = Ask::new(given(args.clusters, "--clusters K")?, args.common.seed);
     let method = choices::find("--method", &args.method, &METHODS)?.build(&ask, &args.params)?;
     let mut outputs = Outputs::new(&args.common)
         .table("-o", "labels", args.output.as_deref())?
         .table("--soft", "memberships", args.soft.as_deref())?;
 
     let start = Instant::now();
-    let Read { table, answers, truth } = read(args, method.shared, terminal)?;
+    let Read { table, answers, truth } = read(args, path, method.shared, terminal)?;
     let reading = start.elapsed();
 
     let start = Instant::now();
@@ -42,19 +44,19 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
         .data("method", args.method.as_str())
         .both("chosen", "method", result.method.name())
         .both("n", "objects", result.partition.n_objects())
-        .data("workers", answers.n_workers())
+        .both("workers", "workers", answers.n_workers())
         .data("tasks", answers.n_tasks())
-        .data("pair_answers", answers.n_pair_answers())
-        .line(
-            "answers",
-            format!("{} pairs, {} workers", answers.n_pair_answers(), answers.n_workers()),
-        )
+        .both("answers", "answers", table.rows().len())
+        .both("pair_answers", "compared pairs", answers.n_pair_answers())
         .both("clusters", "clusters", result.partition.n_clusters())
         .report(&fit.report);
     number(result, &mut summary);
     workers(&table, result, &mut summary);
     summary.times(reading, [], total);
     if args.ask > 0 {
+        if let Some(note) = settled(&result.ask_pairs(args.ask)) {
+            terminal.note(note);
+        }
         questions(result, args.ask, table.ids(), &mut summary);
     }
     if let Some(truth) = truth {
@@ -70,14 +72,14 @@ struct Read {
     truth: Option<Labels>,
 }
 
-fn read(args: &Crowd, shared: usize, terminal: &Terminal) -> Outcome<Read> {
+fn read(args: &Crowd, from: &Path, shared: usize, terminal: &Terminal) -> Outcome<Read> {
     let path = args.truth.as_deref();
     let truth = path.map(|path| files::labels_beside(path, terminal)).transpose()?;
     let known = truth.as_ref().and_then(|truth| truth.ids.as_ref());
-    let mut table = files::answer_table(&args.answers, None, terminal)?;
+    let mut table = files::answer_table(from, None, terminal)?;
     if let Some(ids) = known.filter(|_| table.ids().is_none()) {
         // Numbers may be ids too.
-        table = files::answer_table(&args.answers, Some(ids), terminal)?;
+        table = files::answer_table(from, Some(ids), terminal)?;
     }
     let named = table.ids().filter(|_| known.is_none());
     if let (Some(_), Some(path)) = (named, path) {
@@ -98,7 +100,7 @@ fn read(args: &Crowd, shared: usize, terminal: &Terminal) -> Outcome<Read> {
     let objects = Objects { n, ids: table.ids().cloned() };
     let truth = files::truth(path, &objects, terminal)?;
     let answers = files::answers(&table, n, shared)
-        .map_err(|failure: Failure| failure.within(args.answers.display()))?;
+        .map_err(|failure: Failure| failure.within(from.display()))?;
     Ok(Read { table, answers, truth })
 }
 
@@ -181,6 +183,23 @@ fn alternative(table: &AnswerTable, result: &CrowdResult) -> Option<Value> {
         object["ids"] = (0..ids.n_objects()).map(|i| ids.get(i)).collect();
     }
     Some(object)
+}
+
+/// Fewer bits than this are none.
+const NO_INFORMATION: f64 = 1e-6;
+
+/// Says that no answer would tell anything, where that is so.
+fn settled(asked: &[Question]) -> Option<&'static str> {
+    if asked.is_empty() || asked.iter().any(|pair| pair.information >= NO_INFORMATION) {
+        return None;
+    }
+    if asked.iter().any(|pair| (0.01..0.99).contains(&pair.together)) {
+        return Some(
+            "pairs are in doubt, but an answer would add no information: the crowd calls objects \
+             the same as often where they are apart as where they are together",
+        );
+    }
+    Some("no pair is in doubt under this model: an answer would add no information")
 }
 
 /// What to ask about next.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::args::Demo;
 use crate::catalogue;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::summary::{self, Summary};
 use crate::terminal::Terminal;
@@ -21,6 +21,9 @@ const MEMBERS: usize = 30;
 
 /// Runs the command.
 pub(crate) fn run(args: &Demo, terminal: &Terminal) -> Outcome<()> {
+    if args.common.id.is_some() {
+        return Err(Failure::bad("--id: the digits of the demo have no ids"));
+    }
     let seed = Seed(args.common.seed);
     let start = Instant::now();
     let (table, truth) = files::shipped_digits(terminal)?;
@@ -30,7 +33,7 @@ pub(crate) fn run(args: &Demo, terminal: &Terminal) -> Outcome<()> {
     let ensemble = generate(table.view(), seed, terminal)?;
     let generated = start.elapsed();
     let mut lines = of_members(&ensemble, &truth, generated)?;
-    for name in ["pta-al", "ptgp", "eac-al"] {
+    for name in ["auto", "eac-al", "pta-al", "ptgp"] {
         lines.push(of_method(name, &ensemble, &truth, seed, terminal)?);
     }
     let total = start.elapsed();
@@ -142,15 +145,18 @@ fn text(objects: usize, lines: &[Line]) -> String {
 }
 
 const NEXT: &str = "
-NMI is normalised by the larger entropy. The same on your own data (.csv, .tsv, .npy, .npz, \
-         .parquet, .arrow,
-.feather, sparse .mtx or .svmlight):
+NMI is normalised by the larger entropy. auto is what `consensus` takes without --method. On one \
+         ensemble another
+method may be better: `report` compares several. The same on your own data (.csv, .tsv, .npy, \
+         .npz, .parquet,
+.arrow, .feather, sparse .mtx or .svmlight):
 
   consilience generate features.csv -o pool.npz --members 30 --clusters 10..30 \
          --feature-fraction 0.5
-  consilience consensus pool.npz --method pta-al --clusters 10 -o labels.csv --truth truth.csv
+  consilience consensus pool.npz --clusters 10 -o labels.csv --truth truth.csv
   consilience score labels.csv truth.csv
   consilience consensus --list
+  consilience consensus --list lwea
 
 One page about the result, with pictures, to be opened in any browser:
 

@@ -8,7 +8,7 @@ use consilience::scores::Scores;
 use consilience::{Ensemble, Error, ErrorKind, Features, Fit, Observer, Partition, Seed};
 use ndarray::Axis;
 
-use crate::args::Generate;
+use crate::args::{Generate, given};
 use crate::categories::filled;
 use crate::choices;
 use crate::estimate;
@@ -24,14 +24,16 @@ use crate::terminal::Terminal;
 pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     let generator = generator(args)?;
     distance(args)?;
-    let mut outputs = Outputs::new(&args.common).table("-o", "ensemble", Some(&args.output))?;
+    let path = given(args.features.as_deref(), "FEATURES")?;
+    let output = given(args.output.as_deref(), "--output ENSEMBLE")?;
+    let mut outputs = Outputs::new(&args.common).table("-o", "ensemble", Some(output))?;
 
     let start = Instant::now();
     let holes = args.missing != "error";
     let (categorical, drop) = (&args.categorical, &args.drop);
-    let table = files::data_table(&args.features, categorical, drop, holes, terminal)?;
+    let table = files::data_table(path, categorical, drop, holes, terminal)?;
     if holes {
-        files::check_columns(&table).map_err(|e| e.within(args.features.display()))?;
+        files::check_columns(&table).map_err(|e| e.within(path.display()))?;
     }
     let n = table.n_objects();
     let objects = Objects { n, ids: table.ids().cloned() };

@@ -9,58 +9,117 @@ use consilience::metric::{Dca, Itml, Lmnn, MetricLearner, Mmc, Rca, RsdDiagonal,
 use consilience::model::LinkedClustering;
 
 use super::Ask;
-use crate::choices::{Choice, choice, count, flag, number, span, text};
+use crate::choices::{Choice, Meaning, choice, count, flag, number, span, text};
 
 type Made = Box<dyn ConstrainedClusterer>;
 /// None leaves distances as they are.
 pub(super) type Learner = Option<Box<dyn MetricLearner>>;
 
+const BOUND: Meaning = [
+    "largest mean squared distance of two random objects, in units of the farthest must-link",
+    "100",
+    "above 0",
+];
+const STANDARDIZE: Meaning = [
+    "each feature is divided by its own deviation first, not all by one number",
+    "true",
+    "true, false",
+];
+const MAX_PAIRS: Meaning =
+    ["pairs of either kind at most; of more, as many at even distances", "20000", "at least 1"];
+
 /// `--method`.
 pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
     choice!("fpc", boxed, |ask: &Ask| Fpc::new(ask.clusters).seed(ask.seed),
-        first: count => Fpc::first,
+        first: count => Fpc::first;
+            [
+                "the object that is the first centre",
+                "one drawn at random",
+                "0 to the number of objects, less 1",
+            ],
     ),
     choice!("nnc", boxed, |ask: &Ask| Nnc::new(ask.clusters)
         .seed(ask.seed)
         .memory_budget(ask.budget)),
     choice!("kmeans", boxed, |ask: &Ask| SeededKMeans::new(ask.clusters).seed(ask.seed),
-        max_iterations: count => SeededKMeans::max_iterations,
+        max_iterations: count => SeededKMeans::max_iterations;
+            ["iterations at most", "100", "at least 1"],
     ),
     choice!("constrained-kmeans", boxed,
         |ask: &Ask| SeededKMeans::constrained(ask.clusters).seed(ask.seed),
-        max_iterations: count => SeededKMeans::max_iterations,
+        max_iterations: count => SeededKMeans::max_iterations;
+            ["iterations at most", "100", "at least 1"],
     ),
     choice!("cop-kmeans", boxed, |ask: &Ask| CopKMeans::new(ask.clusters).seed(ask.seed),
-        max_iterations: count => CopKMeans::max_iterations,
-        search_limit: count => CopKMeans::search_limit,
+        max_iterations: count => CopKMeans::max_iterations;
+            ["iterations at most", "100", "at least 1"],
+        search_limit: count => CopKMeans::search_limit;
+            ["steps of the search for a first assignment at most", "1000000", "at least 1"],
     ),
     choice!("pck-means", boxed, |ask: &Ask| PckMeans::new(ask.clusters).seed(ask.seed),
-        weight: number => PckMeans::weight,
-        max_iterations: count => PckMeans::max_iterations,
+        weight: number => PckMeans::weight;
+            [
+                "price of a violated link, in squared units of the features",
+                "the mean squared distance of the objects to their mean",
+                "at least 0",
+            ],
+        max_iterations: count => PckMeans::max_iterations;
+            ["iterations at most", "100", "at least 1"],
     ),
     choice!("mpck-means", boxed,
         |ask: &Ask| MpckMeans::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
-        per_cluster: flag => MpckMeans::per_cluster,
-        full: flag => MpckMeans::full,
-        weight: number => MpckMeans::weight,
-        prior: number => MpckMeans::prior,
-        max_iterations: count => MpckMeans::max_iterations,
-        max_pairs: count => MpckMeans::max_pairs,
+        per_cluster: flag => MpckMeans::per_cluster;
+            ["every cluster has a metric of its own", "false", "true, false"],
+        full: flag => MpckMeans::full;
+            ["metrics are full matrices, not one weight for each feature", "false", "true, false"],
+        weight: number => MpckMeans::weight;
+            ["price of a violated link, relative to its squared length", "1", "at least 0"],
+        prior: number => MpckMeans::prior;
+            [
+                "how many objects the variances of all features count as in every metric",
+                "10",
+                "above 0",
+            ],
+        max_iterations: count => MpckMeans::max_iterations;
+            ["iterations at most", "100", "at least 1"],
+        max_pairs: count => MpckMeans::max_pairs;
+            [
+                "links of either kind at most; of more, as many at even distances",
+                "20000",
+                "at least 1",
+            ],
     ),
     choice!("ccskl", boxed,
         |ask: &Ask| Ccskl::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
-        neighbours: count => Ccskl::neighbours,
-        eigenvectors: count => Ccskl::eigenvectors,
-        max_pairs: count => Ccskl::max_pairs,
-        restarts: count => Ccskl::restarts,
+        neighbours: count => Ccskl::neighbours;
+            ["neighbours of an object in the graph", "20", "at least 1"],
+        eigenvectors: count => Ccskl::eigenvectors;
+            ["eigenvectors of the graph, raised to the number of clusters", "20", "at least 1"],
+        max_pairs: count => Ccskl::max_pairs;
+            [
+                "links of either kind that the kernel is fitted to at most, at even distances",
+                "100000",
+                "at least 1",
+            ],
+        restarts: count => Ccskl::restarts;
+            ["runs of the k-means on the eigenvectors", "10", "1 to 10000"],
     ),
     choice!("pmmc", boxed,
         |ask: &Ask| Pmmc::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
-        decay: number => Pmmc::decay,
-        link_weight: number => Pmmc::link_weight,
-        balance: number => Pmmc::balance,
-        max_iterations: count => Pmmc::max_iterations,
-        max_pairs: count => Pmmc::max_pairs,
+        decay: number => Pmmc::decay;
+            ["how strongly scores are kept small", "0.01", "at least 0"],
+        link_weight: number => Pmmc::link_weight;
+            ["what all links together count beside all objects", "1", "at least 0"],
+        balance: number => Pmmc::balance;
+            ["largest difference between two offsets", "0.5", "at least 0"],
+        max_iterations: count => Pmmc::max_iterations;
+            ["iterations at most", "200", "at least 1"],
+        max_pairs: count => Pmmc::max_pairs;
+            [
+                "links of either kind at most; of more, as many at even distances",
+                "20000",
+                "at least 1",
+            ],
     ),
 ];
 
@@ -70,12 +129,30 @@ pub(crate) static AUTO: [Choice<LinkedClustering, Ask>; 1] = [choice!(
     |ask: &Ask| LinkedClustering::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
     candidates: text => |method: LinkedClustering, names: String| {
         method.only(&names.split(',').collect::<Vec<_>>())
-    },
-    folds: count => LinkedClustering::folds,
-    least_links: count => LinkedClustering::least_links,
-    caution: number => LinkedClustering::caution,
-    sample: count => LinkedClustering::sample,
-    cost_limit: number => LinkedClustering::cost_limit,
+    };
+        [
+            "methods to choose among, with commas between; kmeans is in any case",
+            "all of them",
+            "kmeans-standardized, pck-means, mpck-means, itml, mccc, updater",
+        ],
+    folds: count => LinkedClustering::folds;
+        ["parts of the linked objects, each left out once", "5", "2 to 1000"],
+    least_links: count => LinkedClustering::least_links;
+        ["with fewer links nothing is judged, and kmeans is taken", "10", "at least 1"],
+    caution: number => LinkedClustering::caution;
+        [
+            "standard errors that are taken off the gain of a candidate over kmeans",
+            "0.5",
+            "at least 0",
+        ],
+    sample: count => LinkedClustering::sample;
+        [
+            "objects that candidates are judged on at most, all linked ones among them",
+            "10000",
+            "at least 1",
+        ],
+    cost_limit: number => LinkedClustering::cost_limit;
+        ["multiplications of a candidate, with all its folds, at most", "1e12", "above 0"],
 )];
 
 /// Methods that take sparse features as they are.
@@ -111,14 +188,38 @@ impl Making {
 /// `--method consensus`.
 pub(crate) static CONSENSUS: [Choice<Making>; 1] = [choice!(
     "consensus", |making| making, |&()| Making::usual(),
-    generator: text => |making, generator| Making { generator, ..making },
-    members: count => |making, members| Making { members, ..making },
-    range: text => |making, range| Making { range: Some(range), ..making },
-    scale: text => |making, scale| Making { scale, ..making },
-    feature_fraction: number => |making, share| Making { feature_fraction: share, ..making },
-    object_fraction: number => |making, share| Making { object_fraction: share, ..making },
-    projection: count => |making, dimensions| Making { projection: Some(dimensions), ..making },
-    function: text => |making, function| Making { function, ..making },
+    generator: text => |making, generator| Making { generator, ..making };
+        [
+            "what makes the members; its own parameters are generator.NAME, see generate --list",
+            "kmeans",
+            "any --method of generate",
+        ],
+    members: count => |making, members| Making { members, ..making };
+        ["number of base clusterings", "20", "1 to 1000000"],
+    range: text => |making, range| Making { range: Some(range), ..making };
+        [
+            "number of clusters of a member, drawn from it",
+            "2 to half the root of the number of objects, and to 50 at most",
+            "A..B",
+        ],
+    scale: text => |making, scale| Making { scale, ..making };
+        ["how the features are scaled first", "none", "none, minmax, zscore"],
+    feature_fraction: number => |making, share| Making { feature_fraction: share, ..making };
+        ["share of the features that each member sees", "1", "above 0, at most 1"],
+    object_fraction: number => |making, share| Making { object_fraction: share, ..making };
+        ["share of the objects that each member labels", "1", "above 0, at most 1"],
+    projection: count => |making, dimensions| Making { projection: Some(dimensions), ..making };
+        [
+            "dimensions of a random projection of what each member sees",
+            "no projection",
+            "at least 1",
+        ],
+    function: text => |making, function| Making { function, ..making };
+        [
+            "what combines them; its own parameters are function.NAME, see consensus --list",
+            "auto",
+            "any --method of consensus",
+        ],
 )];
 
 /// `--metric`.
@@ -126,47 +227,100 @@ pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [
     choice!("euclidean", |()| None, |_: &MemoryBudget| ()),
     choice!("rsd-diagonal", learner,
         |&budget: &MemoryBudget| RsdDiagonal::new().memory_budget(budget),
-        bound: number => RsdDiagonal::bound,
-        max_iterations: count => RsdDiagonal::max_iterations,
+        bound: number => RsdDiagonal::bound; BOUND,
+        max_iterations: count => RsdDiagonal::max_iterations;
+            ["rounds in which pairs are generated at most", "10000", "at least 1"],
     ),
     choice!("rsd-full", learner, |&budget: &MemoryBudget| RsdFull::new().memory_budget(budget),
-        bound: number => RsdFull::bound,
-        tolerance: number => RsdFull::tolerance,
-        max_iterations: count => RsdFull::max_iterations,
+        bound: number => RsdFull::bound; BOUND,
+        tolerance: number => RsdFull::tolerance;
+            ["gap between the scale and its upper bound at which to stop", "1e-6", "above 0"],
+        max_iterations: count => RsdFull::max_iterations;
+            ["centres of the barrier method at most, over all rounds", "2000", "at least 1"],
     ),
     choice!("mmc", learner, |&budget: &MemoryBudget| Mmc::new().memory_budget(budget),
-        diagonal: flag => Mmc::diagonal,
-        shrinkage: number => Mmc::shrinkage,
-        standardize: flag => Mmc::standardize,
-        tolerance: number => Mmc::tolerance,
-        max_iterations: count => Mmc::max_iterations,
-        max_pairs: count => Mmc::max_pairs,
+        diagonal: flag => Mmc::diagonal;
+            ["one weight for each feature is learned, not a matrix", "false", "true, false"],
+        shrinkage: number => Mmc::shrinkage;
+            [
+                "share of the identity in the scatter of must-links, of which at least 0.001 is \
+                 taken",
+                "0.1",
+                "0 to 1",
+            ],
+        standardize: flag => Mmc::standardize; STANDARDIZE,
+        tolerance: number => Mmc::tolerance;
+            ["stops where at most this share of the objective is left to gain", "1e-3", "above 0"],
+        max_iterations: count => Mmc::max_iterations;
+            ["iterations at most", "1000", "at least 1"],
+        max_pairs: count => Mmc::max_pairs; MAX_PAIRS,
     ),
     choice!("itml", learner, |&budget: &MemoryBudget| Itml::new().memory_budget(budget),
-        slack: number => Itml::slack,
-        bounds: span => |itml: Itml, (near, far)| itml.bounds(near, far),
-        quantiles: span => |itml: Itml, (near, far)| itml.quantiles(near, far),
-        standardize: flag => Itml::standardize,
-        tolerance: number => Itml::tolerance,
-        max_iterations: count => Itml::max_iterations,
-        max_pairs: count => Itml::max_pairs,
+        slack: number => Itml::slack;
+            ["how much a violated pair counts against the distance from the prior", "1", "above 0"],
+        bounds: span => |itml: Itml, (near, far)| itml.bounds(near, far);
+            [
+                "squared distances that must-links stay below and cannot-links above",
+                "the quantiles",
+                "NEAR..FAR with 0 < NEAR < FAR",
+            ],
+        quantiles: span => |itml: Itml, (near, far)| itml.quantiles(near, far);
+            [
+                "these bounds as quantiles of the squared distances among linked objects",
+                "0.05..0.95",
+                "NEAR..FAR with 0 <= NEAR < FAR <= 1",
+            ],
+        standardize: flag => Itml::standardize; STANDARDIZE,
+        tolerance: number => Itml::tolerance;
+            [
+                "stops where a sweep changes the dual variables by at most this share of their sum",
+                "1e-3",
+                "above 0",
+            ],
+        max_iterations: count => Itml::max_iterations;
+            ["sweeps over the pairs at most", "1000", "at least 1"],
+        max_pairs: count => Itml::max_pairs; MAX_PAIRS,
     ),
     choice!("rca", learner, |&budget: &MemoryBudget| Rca::new().memory_budget(budget),
-        shrinkage: number => Rca::shrinkage,
-        standardize: flag => Rca::standardize,
+        shrinkage: number => Rca::shrinkage;
+            [
+                "share of the identity, of which at least 0.001 is taken",
+                "found from the data",
+                "0 to 1",
+            ],
+        standardize: flag => Rca::standardize; STANDARDIZE,
     ),
     choice!("dca", learner, |&budget: &MemoryBudget| Dca::new().memory_budget(budget),
-        shrinkage: number => Dca::shrinkage,
-        standardize: flag => Dca::standardize,
-        dimensions: count => Dca::dimensions,
+        shrinkage: number => Dca::shrinkage;
+            ["share of the identity in the scatter within sets", "found from the data", "0 to 1"],
+        standardize: flag => Dca::standardize; STANDARDIZE,
+        dimensions: count => Dca::dimensions;
+            [
+                "directions that are kept at most, those where sets differ most",
+                "all of them",
+                "at least 1",
+            ],
     ),
     choice!("lmnn", learner, |&budget: &MemoryBudget| Lmnn::new().memory_budget(budget),
-        neighbours: count => Lmnn::neighbours,
-        pull: number => Lmnn::pull,
-        regularization: number => Lmnn::regularization,
-        standardize: flag => Lmnn::standardize,
-        tolerance: number => Lmnn::tolerance,
-        max_iterations: count => Lmnn::max_iterations,
+        neighbours: count => Lmnn::neighbours;
+            ["targets of an object; of a smaller set, all there are", "3", "at least 1"],
+        pull: number => Lmnn::pull;
+            [
+                "share of pulling targets closer, against pushing impostors away",
+                "0.5",
+                "0 to 1, both left out",
+            ],
+        regularization: number => Lmnn::regularization;
+            ["how strongly the map is held at where it starts", "0", "at least 0"],
+        standardize: flag => Lmnn::standardize; STANDARDIZE,
+        tolerance: number => Lmnn::tolerance;
+            [
+                "stops where ten iterations lower the objective by no more than this share of it",
+                "1e-4",
+                "above 0",
+            ],
+        max_iterations: count => Lmnn::max_iterations;
+            ["iterations at most", "500", "at least 1"],
     ),
 ];
 

@@ -6,8 +6,8 @@ use consilience::completion::{
 use consilience::crowd::SemiCrowd;
 
 use super::Ask;
-use super::crowd::penalty;
-use crate::choices::{Choice, Params, choice, count, flag, number};
+use super::crowd::{APART, SHARED, TOGETHER, penalty};
+use crate::choices::{Choice, Meaning, Params, choice, count, flag, number};
 use crate::failure::{Failure, Outcome};
 
 /// A method of the library.
@@ -16,29 +16,69 @@ pub(crate) enum Completer {
     Rdml(Rdml),
 }
 
+const PUBLISHED: Meaning =
+    ["the form of the thesis; what is said beside it changes single parts", "false", "true, false"];
+const SMOOTHING: Meaning = [
+    "added to every direction, as a share of the whole variance of the features",
+    "0.01",
+    "above 0",
+];
+const PER_OBJECT: Meaning = [
+    "the same as the thesis counts it: for each object of the sample",
+    "not used: smoothing",
+    "above 0",
+];
+const STANDARDIZE: Meaning =
+    ["features are standardized first, not taken as they are", "true", "true, false"];
+const CUT: Meaning =
+    ["what divides the objects by the learned similarity", "k-means", "k-means, shi-malik"];
+const RESTARTS: Meaning = ["starts of the k-means", "10", "1 to 10000"];
+
 /// `--method`.
 pub(crate) static METHODS: [Choice<Completer, Ask>; 2] = [
     choice!("mccc", Completer::Mccc,
         |ask: &Ask| Mccc::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
-        published: flag => |mccc: Mccc, asked| if asked { mccc.published() } else { mccc },
-        basis: basis => Mccc::basis,
-        eigenvectors | k: count => Mccc::eigenvectors,
-        loss_weight | c: loss_weight => Mccc::loss_weight,
-        solver: solver => Mccc::solver,
-        semidefinite: flag => Mccc::semidefinite,
-        read_out: read_out => Mccc::read_out,
-        tolerance: number => Mccc::tolerance,
-        max_iterations: count => Mccc::max_iterations,
-        restarts: count => Mccc::restarts,
+        published: flag => |mccc: Mccc, asked| if asked { mccc.published() } else { mccc };
+            PUBLISHED,
+        basis: basis => Mccc::basis;
+            [
+                "where the coordinates of the objects come from",
+                "held-out",
+                "held-out, singular, neighbours, standardized-neighbours, raw-singular",
+            ],
+        eigenvectors | k: count => Mccc::eigenvectors;
+            [
+                "columns of the basis at most",
+                "25, 50 or 100, by held-out constraints",
+                "at least 1",
+            ],
+        loss_weight | c: loss_weight => Mccc::loss_weight;
+            [
+                "weight of the errors, or the rule that finds it",
+                "held-out",
+                "held-out, balanced, or a number above 0",
+            ],
+        solver: solver => Mccc::solver;
+            ["how the last problem is solved", "accelerated", "accelerated, stochastic"],
+        semidefinite: flag => Mccc::semidefinite;
+            ["the similarity must be positive semidefinite", "true", "true, false"],
+        read_out: read_out => Mccc::read_out;
+            ["what the k-means sees of the completed similarity", "scaled", "scaled, leading"],
+        tolerance: number => Mccc::tolerance;
+            ["relative duality gap at which the solver stops", "1e-6", "above 0"],
+        max_iterations: count => Mccc::max_iterations;
+            ["iterations of the solver at most", "500", "at least 1"],
+        restarts: count => Mccc::restarts; RESTARTS,
     ),
     choice!("rdml", Completer::Rdml,
         |ask: &Ask| Rdml::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
-        published: flag => |rdml: Rdml, asked| if asked { rdml.published() } else { rdml },
-        smoothing | lambda: number => Rdml::smoothing,
-        smoothing_per_object: per_object => Rdml::smoothing,
-        standardize: flag => Rdml::standardize,
-        cut: cut => Rdml::cut,
-        restarts: count => Rdml::restarts,
+        published: flag => |rdml: Rdml, asked| if asked { rdml.published() } else { rdml };
+            PUBLISHED,
+        smoothing | lambda: number => Rdml::smoothing; SMOOTHING,
+        smoothing_per_object: per_object => Rdml::smoothing; PER_OBJECT,
+        standardize: flag => Rdml::standardize; STANDARDIZE,
+        cut: cut => Rdml::cut; CUT,
+        restarts: count => Rdml::restarts; RESTARTS,
     ),
 ];
 
@@ -56,17 +96,21 @@ pub(crate) struct FromAnswers {
 /// `--method` with `--answers`.
 pub(crate) static ANSWERED: [Choice<FromAnswers, Ask>; 1] = [choice!(
     "rdml", FromAnswers::made, FromAnswers::new,
-    published: flag => FromAnswers::published,
-    smoothing | lambda: number => |of: FromAnswers, x| of.map_rdml(|rdml| rdml.smoothing(x)),
-    smoothing_per_object: per_object => |of: FromAnswers, x| of.map_rdml(|r| r.smoothing(x)),
-    standardize: flag => |of: FromAnswers, x| of.map_rdml(|rdml| rdml.standardize(x)),
-    cut: cut => |of: FromAnswers, x| of.map_rdml(|rdml| rdml.cut(x)),
-    restarts: count => |of: FromAnswers, n| of.map_rdml(|rdml| rdml.restarts(n)),
-    c | error_weight: number => |of, _| of,
-    penalty: penalty => |of: FromAnswers, rule| FromAnswers { crowd: of.crowd.penalty(rule), ..of },
-    d0 | apart_below: number => |of, apart| FromAnswers { apart, ..of },
-    d1 | together_above: number => |of, together| FromAnswers { together, ..of },
-    shared: count => |of, shared| FromAnswers { shared, ..of },
+    published: flag => FromAnswers::published; PUBLISHED,
+    smoothing | lambda: number => |of: FromAnswers, x| of.map_rdml(|rdml| rdml.smoothing(x));
+        SMOOTHING,
+    smoothing_per_object: per_object => |of: FromAnswers, x| of.map_rdml(|r| r.smoothing(x));
+        PER_OBJECT,
+    standardize: flag => |of: FromAnswers, x| of.map_rdml(|rdml| rdml.standardize(x)); STANDARDIZE,
+    cut: cut => |of: FromAnswers, x| of.map_rdml(|rdml| rdml.cut(x)); CUT,
+    restarts: count => |of: FromAnswers, n| of.map_rdml(|rdml| rdml.restarts(n)); RESTARTS,
+    c | error_weight: number => |of, _| of;
+        ["weight of the errors in the completion of the answers", "3", "above 0"],
+    penalty: penalty => |of: FromAnswers, rule| FromAnswers { crowd: of.crowd.penalty(rule), ..of };
+        ["in place of c, the rule that finds it", "not used: c", "recovery, held-out, balance"],
+    d0 | apart_below: number => |of, apart| FromAnswers { apart, ..of }; APART,
+    d1 | together_above: number => |of, together| FromAnswers { together, ..of }; TOGETHER,
+    shared: count => |of, shared| FromAnswers { shared, ..of }; SHARED,
 )];
 
 impl FromAnswers {

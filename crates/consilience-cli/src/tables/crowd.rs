@@ -4,7 +4,7 @@ use consilience::crowd::{BlockModel, CrowdClustering, CrowdMethod, PenaltyChoice
 use consilience::{Clusters, MemoryBudget, Seed};
 
 use crate::args::Count;
-use crate::choices::{Choice, Params, choice, count, flag, number};
+use crate::choices::{Choice, Meaning, Param, Params, choice, count, flag, number};
 use crate::failure::{Failure, Outcome};
 use crate::memory;
 
@@ -27,89 +27,131 @@ impl Ask {
     }
 }
 
+pub(super) const SHARED: Meaning = [
+    "with answers by keyword: two objects are the same that share so many of them",
+    "1",
+    "at least 1",
+];
+const ALTERNATIVE: Meaning =
+    ["looks for workers who group by another criterion", "true", "true, false"];
+pub(super) const APART: Meaning = [
+    "pairs that at most this share of answers calls the same are known to be apart",
+    "0",
+    "at least 0, below d1",
+];
+pub(super) const TOGETHER: Meaning = [
+    "pairs that at least this share of answers calls the same are known to be together",
+    "0.9",
+    "above d0, at most 1",
+];
+const ERROR_WEIGHT: Meaning = ["weight of the errors", "found by the rule penalty", "above 0"];
+const PENALTY: Meaning =
+    ["the rule that finds c where it is not given", "recovery", "recovery, held-out, balance"];
+const RESTARTS: Meaning = ["random starts, of which the best is kept", "12", "1 to 10000"];
+const PSEUDO_COUNT: Meaning = [
+    "answers of the crowd that are added to a worker's own before rates are computed",
+    "20",
+    "at least 1e-6",
+];
+const RATES_BY_CLUSTER: Meaning =
+    ["clusters differ in how readily their objects are called the same", "true", "true, false"];
+const TOLERANCE: Meaning = ["stops where no membership changes by more", "1e-4", "above 0"];
+const MAX_ITERATIONS: Meaning = ["iterations of a start at most", "300", "at least 1"];
+
 /// `--method`. `shared` is a parameter of the answers, not of the method: with keywords two objects
 /// are the same that share so many of them.
 pub(crate) static METHODS: [Choice<Crowd, Ask>; 10] = [
     choice!("auto", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Auto, ask),
-        shared: count => Crowd::shared,
-        alternative | second_answer: flag => Crowd::alternative,
+        shared: count => Crowd::shared; SHARED,
+        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
     ),
     choice!("block", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Block, ask),
-        shared: count => Crowd::shared,
-        alternative | second_answer: flag => Crowd::alternative,
-        restarts: count => |crowd: Crowd, n| crowd.with_model(|model| model.restarts(n)),
-        pseudo_count: number => |crowd: Crowd, x| crowd.with_model(|model| model.pseudo_count(x)),
+        shared: count => Crowd::shared; SHARED,
+        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
+        restarts: count => |crowd: Crowd, n| crowd.with_model(|model| model.restarts(n)); RESTARTS,
+        pseudo_count: number => |crowd: Crowd, x| crowd.with_model(|model| model.pseudo_count(x));
+            PSEUDO_COUNT,
         rates_by_cluster: flag => |crowd: Crowd, x| {
             crowd.with_model(|model| model.rates_by_cluster(x))
-        },
+        }; RATES_BY_CLUSTER,
         rates_between_clusters: flag => |crowd: Crowd, x| {
             crowd.with_model(|model| model.rates_between_clusters(x))
-        },
-        tolerance: number => |crowd: Crowd, x| crowd.with_model(|model| model.tolerance(x)),
+        };
+            ["pairs of clusters differ in how readily they are confused", "true", "true, false"],
+        tolerance: number => |crowd: Crowd, x| crowd.with_model(|model| model.tolerance(x));
+            TOLERANCE,
         max_iterations: count => |crowd: Crowd, n| {
             crowd.with_model(|model| model.max_iterations(n))
-        },
+        }; MAX_ITERATIONS,
     ),
     choice!("block-by-worker", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::BlockByWorker, ask),
-        shared: count => Crowd::shared,
-        alternative | second_answer: flag => Crowd::alternative,
-        restarts: count => |crowd: Crowd, n| crowd.with_model(|model| model.restarts(n)),
-        pseudo_count: number => |crowd: Crowd, x| crowd.with_model(|model| model.pseudo_count(x)),
+        shared: count => Crowd::shared; SHARED,
+        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
+        restarts: count => |crowd: Crowd, n| crowd.with_model(|model| model.restarts(n)); RESTARTS,
+        pseudo_count: number => |crowd: Crowd, x| crowd.with_model(|model| model.pseudo_count(x));
+            PSEUDO_COUNT,
         rates_by_cluster: flag => |crowd: Crowd, x| {
             crowd.with_model(|model| model.rates_by_cluster(x))
-        },
-        tolerance: number => |crowd: Crowd, x| crowd.with_model(|model| model.tolerance(x)),
+        }; RATES_BY_CLUSTER,
+        tolerance: number => |crowd: Crowd, x| crowd.with_model(|model| model.tolerance(x));
+            TOLERANCE,
         max_iterations: count => |crowd: Crowd, n| {
             crowd.with_model(|model| model.max_iterations(n))
-        },
+        }; MAX_ITERATIONS,
     ),
     choice!("latent-class", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::LatentClass, ask),
-        shared: count => Crowd::shared,
-        alternative | second_answer: flag => Crowd::alternative,
-        restarts: count => |crowd: Crowd, n| crowd.with_model(|model| model.restarts(n)),
-        tolerance: number => |crowd: Crowd, x| crowd.with_model(|model| model.tolerance(x)),
+        shared: count => Crowd::shared; SHARED,
+        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
+        restarts: count => |crowd: Crowd, n| crowd.with_model(|model| model.restarts(n)); RESTARTS,
+        tolerance: number => |crowd: Crowd, x| crowd.with_model(|model| model.tolerance(x));
+            TOLERANCE,
         max_iterations: count => |crowd: Crowd, n| {
             crowd.with_model(|model| model.max_iterations(n))
-        },
+        }; MAX_ITERATIONS,
     ),
     choice!("bayesian", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Bayesian, ask),
-        shared: count => Crowd::shared,
-        alternative | second_answer: flag => Crowd::alternative,
-        dimensions: count => |crowd: Crowd, n| crowd.with_positions(|model| model.dimensions(n)),
-        components: count => |crowd: Crowd, n| crowd.with_positions(|model| model.components(n)),
-        restarts: count => |crowd: Crowd, n| crowd.with_positions(|model| model.restarts(n)),
-        tolerance: number => |crowd: Crowd, x| crowd.with_positions(|model| model.tolerance(x)),
+        shared: count => Crowd::shared; SHARED,
+        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
+        dimensions: count => |crowd: Crowd, n| crowd.with_positions(|model| model.dimensions(n));
+            ["dimensions of the positions", "4", "1 to 16"],
+        components: count => |crowd: Crowd, n| crowd.with_positions(|model| model.components(n));
+            ["components of the mixture at most, where clusters are auto", "20", "1 to 1000"],
+        restarts: count => |crowd: Crowd, n| crowd.with_positions(|model| model.restarts(n));
+            ["starts where the number of clusters is given", "6", "1 to 10000"],
+        tolerance: number => |crowd: Crowd, x| crowd.with_positions(|model| model.tolerance(x));
+            ["stops where no membership changes by more", "1e-3", "above 0"],
         max_iterations: count => |crowd: Crowd, n| {
             crowd.with_positions(|model| model.max_iterations(n))
-        },
+        };
+            ["rounds of a start at most", "200", "at least 1"],
     ),
     Choice {
         name: "rmc",
         params: &[
-            &["shared"],
-            &["c", "error_weight"],
-            &["d0", "apart_below"],
-            &["d1", "together_above"],
-            &["penalty"],
-            &["alternative", "second_answer"],
+            Param { names: &["shared"], meaning: SHARED },
+            Param { names: &["c", "error_weight"], meaning: ERROR_WEIGHT },
+            Param { names: &["d0", "apart_below"], meaning: APART },
+            Param { names: &["d1", "together_above"], meaning: TOGETHER },
+            Param { names: &["penalty"], meaning: PENALTY },
+            Param { names: &["alternative", "second_answer"], meaning: ALTERNATIVE },
         ],
         make: completion,
     },
     choice!("log-odds", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::LogOdds, ask),
-        shared: count => Crowd::shared,
-        alternative | second_answer: flag => Crowd::alternative,
+        shared: count => Crowd::shared; SHARED,
+        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
     ),
     choice!("spectral", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Spectral, ask),
-        shared: count => Crowd::shared,
-        alternative | second_answer: flag => Crowd::alternative,
+        shared: count => Crowd::shared; SHARED,
+        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
     ),
     choice!("dawid-skene", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::DawidSkene, ask),
-        shared: count => Crowd::shared,
-        alternative | second_answer: flag => Crowd::alternative,
+        shared: count => Crowd::shared; SHARED,
+        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
     ),
     choice!("pairs", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Pairs, ask),
-        shared: count => Crowd::shared,
-        alternative | second_answer: flag => Crowd::alternative,
+        shared: count => Crowd::shared; SHARED,
+        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
     ),
 ];
 

@@ -17,54 +17,126 @@ type Made = Box<dyn BaseClusterer>;
 /// `--method`.
 pub(crate) static METHODS: [Choice<Made>; 10] = [
     choice!("kmeans", boxed, |_| KMeans::new(),
-        restarts: count => KMeans::restarts,
-        max_iterations: count => KMeans::max_iterations,
-        tolerance: number => KMeans::tolerance,
+        restarts: count => KMeans::restarts;
+            ["random starts, of which the best is kept", "1", "1 to 10000"],
+        max_iterations: count => KMeans::max_iterations;
+            ["iterations of a start at most", "100", "at least 1"],
+        tolerance: number => KMeans::tolerance;
+            [
+                "stops where the summed squared movement of the centres is at most this times \
+                 the mean variance of the features",
+                "1e-4",
+                "at least 0",
+            ],
     ),
     choice!("minibatch", boxed, |_| MiniBatchKMeans::new(),
-        batch: count => MiniBatchKMeans::batch,
-        batches: count => MiniBatchKMeans::batches,
+        batch: count => MiniBatchKMeans::batch;
+            ["objects of a batch", "1024", "at least 1"],
+        batches: count => MiniBatchKMeans::batches;
+            ["how many batches", "100", "1 to 1000000"],
     ),
     choice!("spherical-kmeans", boxed, |_| SphericalKMeans::new(),
-        restarts: count => SphericalKMeans::restarts,
-        max_iterations: count => SphericalKMeans::max_iterations,
-        tolerance: number => SphericalKMeans::tolerance,
+        restarts: count => SphericalKMeans::restarts;
+            ["random starts, of which the best is kept", "1", "1 to 10000"],
+        max_iterations: count => SphericalKMeans::max_iterations;
+            ["iterations of a start at most", "100", "at least 1"],
+        tolerance: number => SphericalKMeans::tolerance;
+            ["as of kmeans, of features at length 1", "1e-4", "at least 0"],
     ),
     choice!("kernel-kmeans", boxed, |_| KernelKMeans::new(),
-        landmarks: count => KernelKMeans::landmarks,
-        width: number => KernelKMeans::width,
-        restarts: count => KernelKMeans::restarts,
+        landmarks: count => KernelKMeans::landmarks;
+            [
+                "objects that stand for all, raised to twice the number of clusters",
+                "100",
+                "at least 1",
+            ],
+        width: number => KernelKMeans::width;
+            ["kernel width, as a multiple of the median squared distance", "1", "above 0"],
+        restarts: count => KernelKMeans::restarts;
+            ["random starts, of which the best is kept", "1", "1 to 10000"],
     ),
     choice!("rpcl", boxed, |_| Rpcl::new(),
-        learning_rate: number => Rpcl::learning_rate,
-        penalty_rate: number => Rpcl::penalty_rate,
-        presentations: count => Rpcl::presentations,
-        random_start: flag => Rpcl::random_start,
+        learning_rate: number => Rpcl::learning_rate;
+            ["first rate at which the winner moves", "0.05", "above 0, at most 1"],
+        penalty_rate: number => Rpcl::penalty_rate;
+            [
+                "first rate at which the rival is pushed away",
+                "0.002",
+                "at least 0, below learning_rate",
+            ],
+        presentations: count => Rpcl::presentations;
+            [
+                "how many objects are presented, drawn with repetition",
+                "50 for each object, at most 100000",
+                "1 to 1e9",
+            ],
+        random_start: flag => Rpcl::random_start;
+            [
+                "units start at objects drawn at random, as published, not by k-means++",
+                "false",
+                "true, false",
+            ],
     ),
     choice!("gaussian-mixture", boxed, |_| GaussianMixture::new(),
-        max_iterations: count => GaussianMixture::max_iterations,
-        tolerance: number => GaussianMixture::tolerance,
-        variance_floor: number => GaussianMixture::variance_floor,
+        max_iterations: count => GaussianMixture::max_iterations;
+            ["iterations at most", "100", "at least 1"],
+        tolerance: number => GaussianMixture::tolerance;
+            [
+                "stops where the mean log-likelihood of an object rises by less",
+                "1e-4",
+                "at least 0",
+            ],
+        variance_floor: number => GaussianMixture::variance_floor;
+            [
+                "added to every variance, as a share of the mean variance of the features",
+                "1e-4",
+                "above 0",
+            ],
     ),
     choice!("fuzzy-c-means", boxed, |_| FuzzyCMeans::new(),
-        fuzzifier: number => FuzzyCMeans::fuzzifier,
-        max_iterations: count => FuzzyCMeans::max_iterations,
-        tolerance: number => FuzzyCMeans::tolerance,
+        fuzzifier: number => FuzzyCMeans::fuzzifier;
+            ["memberships are the softer the larger it is", "2", "above 1, at most 100"],
+        max_iterations: count => FuzzyCMeans::max_iterations;
+            ["iterations at most", "100", "at least 1"],
+        tolerance: number => FuzzyCMeans::tolerance;
+            ["stops where the objective falls by less than this share of it", "1e-4", "at least 0"],
     ),
     choice!("spectral", boxed, |_| Spectral::new(),
-        neighbours: count => Spectral::neighbours,
-        landmarks: count => Spectral::landmarks,
-        exact_objects: count => Spectral::exact_objects,
-        restarts: count => Spectral::restarts,
+        neighbours: count => Spectral::neighbours;
+            ["the neighbour whose distance is the scale of an object", "7", "at least 1"],
+        landmarks: count => Spectral::landmarks;
+            [
+                "objects that stand for all, of more distinct ones than exact_objects",
+                "300",
+                "at least 1",
+            ],
+        exact_objects: count => Spectral::exact_objects;
+            [
+                "distinct objects up to which all similarities are used; time grows with the cube",
+                "1000",
+                "at least 1",
+            ],
+        restarts: count => Spectral::restarts;
+            ["runs of the k-means on the eigenvectors", "5", "1 to 10000"],
     ),
     choice!("agglomerative", boxed, |_| Agglomerative::default(),
-        linkage: linkage => |_, linkage| Agglomerative::new(linkage),
+        linkage: linkage => |_, linkage| Agglomerative::new(linkage);
+            ["how clusters merge", "average", "single, average, complete, ward, centroid, median"],
     ),
     choice!("uspec", boxed, |_| USpec::new(),
-        representatives: count => USpec::representatives,
-        neighbours: count => USpec::neighbours,
-        regularization: number => USpec::regularization,
-        restarts: count => USpec::restarts,
+        representatives: count => USpec::representatives;
+            ["representatives at most; also at most a tenth of the objects", "1000", "1 to 65536"],
+        neighbours: count => USpec::neighbours;
+            ["nearest representatives that describe an object", "5", "at least 1"],
+        regularization: number => USpec::regularization;
+            [
+                "weight of a link between every two representatives, all together as a share of \
+                 their mean row sum",
+                "0.01",
+                "at least 0; 0 as published",
+            ],
+        restarts: count => USpec::restarts;
+            ["runs of the k-means on the eigenvectors", "3", "1 to 10000"],
     ),
 ];
 

@@ -16,26 +16,34 @@ const USUAL: &str = "network-propagation";
 const LINKAGE: &str = "network-linkage";
 
 /// What a method works on.
-struct Ask {
+pub(crate) struct Ask {
     network: Network,
     clusters: Clusters,
     seed: Seed,
 }
 
 /// `--method`.
-static METHODS: [Choice<AnyConsensus, Ask>; 3] = [
+pub(crate) static METHODS: [Choice<AnyConsensus, Ask>; 3] = [
     choice!("network-propagation", hard,
         |ask: &Ask| NetworkPropagation::new(ask.network.clone()).seed(ask.seed),
-        threshold: number => NetworkPropagation::threshold,
-        max_iterations: count => NetworkPropagation::max_iterations,
+        threshold: number => NetworkPropagation::threshold;
+            ["edges of less co-association are left out", "0", "at most 1"],
+        max_iterations: count => NetworkPropagation::max_iterations;
+            ["passes over all nodes at most", "100", "at least 1"],
     ),
     choice!("network-components", hard,
         |ask: &Ask| NetworkComponents::new(ask.network.clone()),
-        threshold: number => NetworkComponents::threshold,
+        threshold: number => NetworkComponents::threshold;
+            ["least co-association of an edge that joins its ends", "0.5", "above 0, at most 1"],
     ),
     choice!("network-linkage", hard,
         |ask: &Ask| NetworkLinkage::new(ask.network.clone(), ask.clusters),
-        linkage: linkage => NetworkLinkage::linkage,
+        linkage: linkage => NetworkLinkage::linkage;
+            [
+                "how the edges between two clusters count: by their mean, the best or the worst",
+                "average",
+                "single, average, complete",
+            ],
     ),
 ];
 

@@ -12,7 +12,8 @@ mod soft;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::*;
-use consilience_core::Seed;
+use consilience_core::{Seed, SparseMemberships};
+use ndarray::{Array2, Axis};
 
 /// What a law says against an implementation; `None` where it holds.
 fn verdict(law: impl FnOnce()) -> Option<String> {
@@ -45,6 +46,40 @@ fn small_worlds_are_all_and_different() {
     assert_eq!(small_worlds(2, 3).count(), 125);
     assert_eq!(small_worlds(0, 2).count(), 0);
     assert_eq!(small_worlds(3, 0).count(), 0);
+}
+
+/// Why there is no law about names: members under other labels, and memberships with their columns
+/// in another order, are equal members.
+#[test]
+fn labels_are_names() {
+    let names: [fn(u64) -> u64; 3] = [
+        |l| 99 - l,
+        |l| 3 + 17 * l,
+        |l| u64::MAX - (l + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) % (1 << 60),
+    ];
+    for (at, name) in names.into_iter().enumerate() {
+        for ensemble in worlds::planted_ensembles(at as u64) {
+            let rename = |m: &Partition| {
+                Partition::from_fn(m.n_objects(), |i| Some(name(m.label(i)? as u64))).unwrap()
+            };
+            let renamed = Ensemble::new(ensemble.members().iter().map(rename).collect()).unwrap();
+            assert_eq!(renamed, ensemble);
+            for member in ensemble.members() {
+                let (n, k) = (member.n_objects(), member.n_clusters());
+                let mut values = Array2::zeros((n, k));
+                for (i, label) in member.iter().enumerate() {
+                    let Some(label) = label else { continue };
+                    let away = (i * 7 % 6) as f64 / 16.0;
+                    values[[i, label]] += 1.0 - away;
+                    values[[i, (label + 1 + i % (k - 1)) % k]] += away;
+                }
+                let backwards = values.select(Axis(1), &(0..k).rev().collect::<Vec<_>>());
+                let of =
+                    |values: &Array2<f64>| SparseMemberships::from_array(values.view()).unwrap();
+                assert_eq!(of(&backwards), of(&values));
+            }
+        }
+    }
 }
 
 #[test]

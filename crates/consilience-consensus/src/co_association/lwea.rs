@@ -96,6 +96,7 @@ impl Similarity for LocallyWeighted {
     ) -> Result<SimilarityGraph> {
         self.check()?;
         self.budget.check_square("weighted co-association", nodes.n_nodes(), 8)?;
+        let nodes = &*nodes.in_lowest_terms();
         let incidence = ClusterIncidence::of(nodes)?;
         let weights = self.weights(&incidence, observer)?;
         weights.co_association(nodes, &incidence, self.budget, observer)
@@ -107,6 +108,7 @@ impl Similarity for LocallyWeighted {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Option<Dendrogram>> {
+        let nodes = &*nodes.in_lowest_terms();
         EvidenceWeights::average_tree(nodes, self.budget, report, observer, |incidence| {
             self.weights(incidence, observer)
         })

@@ -60,7 +60,9 @@ fn trees_are_certified_merge_by_merge() {
             let (leaf, tree) = method.dendrogram(&ensemble, &()).unwrap();
             let mut cluster: Vec<usize> = (0..leaf.n_clusters()).collect();
             let shares = shares(&network, &ensemble);
+            assert_eq!((tree.n_leaves(), tree.merges().len() + 1), (cluster.len(), cluster.len()));
             for (t, merge) in tree.merges().iter().enumerate() {
+                assert!(merge.nodes.iter().all(|node| cluster.contains(node)), "{merge:?}");
                 let mut between: BTreeMap<(usize, usize), Vec<f64>> = BTreeMap::new();
                 for ((i, j), &share) in network.edges().zip(&shares) {
                     let (Some(a), Some(b)) = (leaf.label(i), leaf.label(j)) else { continue };

@@ -28,9 +28,11 @@ use ndarray::{Array2, ArrayView2};
 /// O(n M) for the microclusters, O(n~ M log M) at worst for the order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ballots {
-    /// With the members sorted.
+    /// With the members sorted, their weights in lowest terms.
     nodes: Microclusters,
     weights: Vec<f64>,
+    /// What a weight of 1 was before.
+    unit: f64,
 }
 
 impl Ballots {
@@ -94,9 +96,14 @@ impl Ballots {
         }
     }
 
-    /// How often a member counts.
+    /// How often a member counts, in a unit that all have in common.
     pub(crate) fn count(&self, member: usize) -> f64 {
         self.nodes.weight(member)
+    }
+
+    /// That unit: what sums over the members are multiplied by to be those of the weights given.
+    pub(crate) fn unit(&self) -> f64 {
+        self.unit
     }
 
     /// Which node each object belongs to.
@@ -153,7 +160,9 @@ impl Ballots {
 impl From<&Microclusters> for Ballots {
     fn from(microclusters: &Microclusters) -> Self {
         let weights = microclusters.grouping().weights();
-        Ballots { nodes: microclusters.clone().sorted_members(), weights }
+        let nodes = microclusters.in_lowest_terms();
+        let unit = microclusters.weight(0) / nodes.weight(0);
+        Ballots { nodes: nodes.into_owned().sorted_members(), weights, unit }
     }
 }
 

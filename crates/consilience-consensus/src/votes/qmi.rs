@@ -1,6 +1,6 @@
 use consilience_core::{
     Accepts, Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
-    Report, Result, Seed, Status, check_restarts, room,
+    Report, Result, Seed, Status, check_restarts, room, sizes_in_lowest_terms,
 };
 use consilience_num::kmeans::KMeansOptions;
 use consilience_num::kmeans::sparse::{self, ScaledRows};
@@ -44,8 +44,9 @@ use super::{Ballots, number};
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
-/// Topchy, Jain, Punch 2005, "Clustering Ensembles: Models of Consensus and Weak Partitions",
-/// Section 4. The mean in place of a missing label is ours.
+/// Topchy, Jain, Punch 2003, "Combining Multiple Weak Clusterings"; again in their paper of 2005,
+/// "Clustering Ensembles: Models of Consensus and Weak Partitions", Section 4. The mean in place of
+/// a missing label is ours.
 #[doc(alias = "QMI")]
 #[derive(Clone, Copy, Debug)]
 pub struct Qmi {
@@ -98,10 +99,12 @@ impl Qmi {
         let options =
             KMeansOptions::new(clusters).restarts(self.restarts).seed(self.seed.derive("qmi", 0));
         let rows = ScaledRows::new(&x)?;
-        let fit = sparse::fit(&rows, Some(ballots.weights()), &options, observer)?;
+        // Neither how objects are counted nor how members are shows in the clusters.
+        let (sizes, objects) = sizes_in_lowest_terms(ballots.weights())?;
+        let fit = sparse::fit(&rows, Some(&*sizes), &options, observer)?;
         report.status = if fit.converged { Status::Solved } else { Status::MaxIterations };
         report.iterations = fit.iterations;
-        report.objective = Some(fit.inertia);
+        report.objective = Some(fit.inertia * objects * ballots.unit());
         Ok(fit.assignment.into_iter().map(|c| c as usize).collect())
     }
 

@@ -59,9 +59,11 @@ const TABLE: usize = 1 << 16;
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
 ///
 /// # References
-/// Dimitriadou, Weingessel, Hornik 2002, "A Combination Scheme for Fuzzy Clustering"; Fischer,
-/// Buhmann 2003, "Bagging for Path-Based Clustering". Theirs align to the members before in order;
-/// the medoid and the repetition make ours independent of it.
+/// Dudoit, Fridlyand 2003, "Bagging to Improve the Accuracy of a Clustering Procedure" (BagClust1).
+/// Theirs aligns members with a clustering of all objects that is known beforehand; here that is
+/// the medoid at first, then the outcome of the round before. Others align with the members before
+/// in order (Dimitriadou, Weingessel, Hornik 2002; Fischer, Buhmann 2003), which makes the order
+/// matter.
 #[doc(alias = "majority vote")]
 #[doc(alias = "label correspondence")]
 #[doc(alias = "majority_vote")]

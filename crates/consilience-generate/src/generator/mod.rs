@@ -13,6 +13,7 @@ mod view;
 
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use consilience_core::{
     BaseClusterer, Ensemble, Error, Features, Fit, MemoryBudget, Observer, Result, Seed,
@@ -23,6 +24,7 @@ use ndarray::Array2;
 
 pub use missing::Missing;
 pub use scale::Scale;
+use scale::{Affine, nearer};
 pub use view::View;
 
 /// More than anything that can be done with them.
@@ -130,8 +132,10 @@ impl Generator {
         /// features. Default 1; above 0, at most 1.
         pub fn object_fraction(mut self, fraction: f64) { self.object_fraction = fraction }
 
-        /// Dimensions of a Gaussian random projection of what each member sees. Default: none; at
-        /// least 1.
+        /// Dimensions of a Gaussian random projection of what each member sees. A feature whose
+        /// numbers are beyond 1024 times the spread of the widest counts from its first number:
+        /// that moves all objects alike, and otherwise nothing else is left in single precision.
+        /// Default: none; at least 1.
         pub fn projection(mut self, dimensions: usize) { self.projection = Some(dimensions) }
 
         /// How features are brought to a common scale. Default [`Scale::None`].
@@ -230,9 +234,17 @@ impl Generator {
 
     fn views_of(&self, features: Features<'_>) -> Vec<View> {
         let d = features.n_features();
-        let maps = self.scale.maps_of(features);
+        let maps = self.maps(features);
         let view = |u| View::drawn(self, d, maps.clone(), self.member_seed(u));
         (0..self.members).map(view).collect()
+    }
+
+    /// What happens to each feature before it is projected, if it is.
+    fn maps(&self, features: Features<'_>) -> Option<Arc<[Affine]>> {
+        match self.scale {
+            Scale::None => self.projection.and_then(|_| nearer(features)),
+            scale => scale.maps_of(features),
+        }
     }
 
     fn member_seed(&self, member: usize) -> Seed {

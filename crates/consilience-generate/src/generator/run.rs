@@ -119,7 +119,7 @@ fn all(
     total: usize,
     observer: &dyn Observer,
 ) -> Vec<Outcome> {
-    let maps = generator.scale.maps_of(features);
+    let maps = generator.maps(features);
     let threads = rayon::current_num_threads();
     let outcomes: Vec<Mutex<Outcome>> = (0..total).map(|_| Mutex::new(None)).collect();
     let (next, stop, done) = (AtomicUsize::new(0), AtomicBool::new(false), Mutex::new(0));

@@ -4,6 +4,8 @@ use consilience_core::{Features, Result, with_rows};
 use consilience_num::Float;
 use ndarray::{Array2, ArrayView2};
 
+use crate::input::{far_off, far_off_sparse};
+
 /// How features are brought to a common scale; a constant feature becomes 0.
 ///
 /// Chosen by [`Generator::scale`](crate::Generator::scale).
@@ -40,6 +42,18 @@ impl Affine {
     pub(super) fn is_finite(&self) -> bool {
         self.unit.is_finite() && self.centre.is_finite() && self.factor.is_finite()
     }
+}
+
+/// Maps that take off what is far out, for a projection: every dimension would have it, and in
+/// single precision nothing else. `None` where nothing is.
+pub(super) fn nearer(features: Features<'_>) -> Option<Arc<[Affine]>> {
+    let off = match features {
+        Features::Sparse32(x) => far_off_sparse(x),
+        Features::Sparse64(x) => far_off_sparse(x),
+        _ => with_rows!(features.dense().ok()?, |x| far_off(x)),
+    };
+    let map = |centre| Affine { unit: 1.0, centre, factor: 1.0 };
+    Some(off?.into_iter().map(map).collect())
 }
 
 impl Scale {

@@ -45,7 +45,7 @@ pub struct View {
     pub(super) features: usize,
     /// Those that are seen; all where none are named.
     pub(super) columns: Option<Vec<usize>>,
-    /// One for each feature of the table.
+    /// One for each feature of the table: to a common scale, or before a projection to near 0.
     pub(super) maps: Option<Arc<[Affine]>>,
     /// Seen features in rows, dimensions in columns.
     pub(super) projection: Option<Array2<f64>>,
@@ -114,7 +114,7 @@ impl View {
         }
     }
 
-    /// Sparse rows, projected: the features of a view of them have no scale.
+    /// Sparse rows, projected. What is not stored is 0, which may be far from 0 once it is mapped.
     fn projected<F: Float>(&self, x: SparseRows<'_, F>, rows: Option<&[usize]>) -> Array2<F> {
         let Some(table) = &self.projection else {
             return Array2::default((0, 0));
@@ -125,6 +125,16 @@ impl View {
             place
         });
         let dimensions = table.ncols();
+        let mapped = |j: usize, v: f64| self.maps.as_ref().map_or(v, |maps| maps[j].apply(v));
+        let add = |j: usize, v: f64, sums: &mut [f64]| {
+            let p = place.as_ref().map_or(j, |place| place[j]);
+            if p != usize::MAX {
+                let (v, weights) = (mapped(j, v), table.row(p));
+                sums.iter_mut().zip(weights).for_each(|(s, t)| *s += v * t);
+            }
+        };
+        let features = if self.maps.is_some() { self.features } else { 0 };
+        let zeros: Vec<usize> = (0..features).filter(|&j| mapped(j, 0.0) != 0.0).collect();
         let n = rows.map_or(x.n_rows(), <[_]>::len);
         let mut out = vec![F::default(); n * dimensions];
         out.par_chunks_mut(CHUNK * dimensions).enumerate().for_each(|(c, out)| {
@@ -134,11 +144,10 @@ impl View {
                 let (columns, values) = x.row(rows.map_or(at, |rows| rows[at]));
                 sums.fill(0.0);
                 for (&j, v) in columns.iter().zip(values) {
-                    let j = place.as_ref().map_or(j, |place| place[j]);
-                    if j != usize::MAX {
-                        let weights = table.row(j);
-                        sums.iter_mut().zip(weights).for_each(|(s, t)| *s += v.to_f64() * t);
-                    }
+                    add(j, v.to_f64(), &mut sums);
+                }
+                for &j in zeros.iter().filter(|j| columns.binary_search(j).is_err()) {
+                    add(j, 0.0, &mut sums);
                 }
                 out.iter_mut().zip(&sums).for_each(|(o, &sum)| *o = F::from_f64(sum));
             }

@@ -11,6 +11,8 @@ use consilience_num::transfer::link_sums;
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 
+use crate::input::Place;
+
 /// Objects of a task: objects are independent, so it has no influence on the bits.
 const CHUNK: usize = 1024;
 /// Objects between two questions to the observer.
@@ -32,19 +34,18 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// The links of the rows of `x`, each times `unit` as the representatives are. There are at
-    /// most 2^16 of them.
+    /// The links of the rows of `x`, each put where the representatives are. There are at most 2^16
+    /// of them.
     pub(super) fn find<F: Float>(
         x: ArrayView2<'_, F>,
-        unit: f64,
+        place: &Place,
         table: &NearRows<F>,
         near: usize,
         observer: &dyn Observer,
     ) -> Result<Self> {
         let near = near.min(table.most());
         Self::searched(x.nrows(), table.n_rows(), near, observer, |objects, found| {
-            let rows = x.slice(s![objects, ..]);
-            let rows = rows.mapv(|v| F::from_f64(v.to_f64() * unit));
+            let rows: Array2<F> = place.rows(x.slice(s![objects, ..]));
             table.search(rows.view(), near, found);
         })
     }

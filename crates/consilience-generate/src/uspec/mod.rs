@@ -15,10 +15,10 @@ use consilience_num::kmeans::fit_source;
 use consilience_num::kmeans::sparse::{Centres, ScaledRows};
 use consilience_num::near::NearRows;
 use consilience_num::transfer::small_side;
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2};
 
 use crate::distinct::few_kinds;
-use crate::input::{finish, last_kmeans, tell, unit};
+use crate::input::{Place, finish, last_kmeans, near_rows, tell, unit_of_sparse};
 use crate::similarity::landmarks;
 use crate::sparse_kernel::{self, Kinds};
 use links::{Embedding, Links};
@@ -144,23 +144,23 @@ impl USpec {
     fn run<F: Float>(
         &self,
         x: ArrayView2<'_, F>,
-        unit: f64,
         clusters: usize,
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
         let mut report = Report::default();
         let count = self.count(x.nrows(), clusters)?;
+        let place = Place::of(x);
         let table = report.stage("representatives", || {
             let chosen = landmarks(x, count, seed, observer)?;
-            let chosen = chosen.mapv(|v| F::from_f64(v.to_f64() * unit));
+            let chosen: Array2<F> = place.rows(chosen.view());
             let groups = (chosen.nrows() as f64).sqrt() as usize;
             let looked_at = self.neighbours.saturating_mul(LOOKED_AT);
             observer.check()?;
             NearRows::new(chosen.view(), groups, looked_at, seed.derive("groups", 0))
         })?;
         let links = report.stage("nearest representatives", || {
-            Links::find(x, unit, &table, self.neighbours, observer)
+            Links::find(x, &place, &table, self.neighbours, observer)
         })?;
         drop(table);
         self.cut(&links, report, clusters, seed, observer)
@@ -179,7 +179,10 @@ impl USpec {
         let (n, p) = (x.n_rows(), self.count(x.n_rows(), clusters)?);
         // The centres of the k-means, and the same laid out for products.
         self.budget.check_table("representatives", x.n_columns(), p, 3 * size_of::<f64>())?;
-        let rows = ScaledRows::new(x)?;
+        let near = near_rows(x);
+        let x = near.as_ref().map_or(x, |(near, _)| SparseRows::from(near));
+        // Links keep squares in single precision, whose range is narrower than that of the rows.
+        let rows = ScaledRows::new(x)?.scaled_by(unit_of_sparse(x))?;
         let table = report.stage("representatives", || {
             let chosen = sparse_kernel::landmarks(x, p, seed, observer)?;
             Centres::given(&rows, chosen.view())
@@ -301,11 +304,7 @@ impl BaseClusterer for USpec {
         match features {
             Features::Sparse32(x) => self.run_sparse(x, clusters, seed, observer),
             Features::Sparse64(x) => self.run_sparse(x, clusters, seed, observer),
-            _ => {
-                let table = features.dense()?;
-                let unit = unit(&table);
-                with_rows!(table, |x| self.run(x, unit, clusters, seed, observer))
-            }
+            _ => with_rows!(features.dense()?, |x| self.run(x, clusters, seed, observer)),
         }
     }
 }

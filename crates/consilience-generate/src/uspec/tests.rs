@@ -1,6 +1,6 @@
 use consilience_conformance::{Profile, base_clusterer};
 use consilience_core::{
-    BaseClusterer, Ensemble, ErrorKind, MemoryBudget, Partition, Seed, Status, scores,
+    BaseClusterer, Ensemble, ErrorKind, Features, MemoryBudget, Partition, Seed, Status, scores,
 };
 use consilience_num::kmeans::RowSource;
 use consilience_num::near::NearRows;
@@ -9,6 +9,8 @@ use ndarray::{Array2, Axis, s};
 
 use super::links::{Embedding, Links};
 use super::{USpec, reference};
+use crate::input::Place;
+use crate::tests::sparse;
 use crate::{Generator, KMeans};
 
 /// Two half moons, each the other's mirror, with duplicates and a constant feature.
@@ -50,7 +52,8 @@ fn exact_search_gives_the_embedding_of_the_whole_graph() {
         let rows = Seed(seed as u64).stream().sample(n, p);
         let marks = x.select(Axis(0), &rows);
         let table = NearRows::new(marks.view(), 1, p, Seed(0)).unwrap();
-        let links = Links::find(x.view(), 1.0, &table, near, &()).unwrap();
+        let place = Place { off: None, unit: 1.0 };
+        let links = Links::find(x.view(), &place, &table, near, &()).unwrap();
         let side = small_side(links.weigh().view(), p.min(4), 0.0).unwrap();
         let embedding = Embedding::new(&links, &side.coordinates);
         let k = embedding.n_columns();
@@ -110,6 +113,32 @@ fn members_have_their_own_representatives() {
         assert!(scores::adjusted_rand(member, &ensemble.members()[(u + 1) % 4]).unwrap() < 0.999);
         // Fine clusters that hardly cross from one moon to the other.
         assert!(scores::homogeneity(member, &truth).unwrap() > 0.95, "{u}");
+    }
+}
+
+/// Squares of links are kept in single precision, whose range they once left.
+#[test]
+fn links_do_not_depend_on_the_scale() {
+    let (mut x, truth) = moons(3000, 0.05);
+    let uspec = USpec::new().representatives(300);
+    let run = |x: Features<'_>| uspec.fit(x, 2, Seed(1), &()).unwrap().output;
+    let good = |p: &Partition| scores::adjusted_rand(p, &truth).unwrap() > 0.9;
+    let (plain, rows) = (run((&x).into()), run((&sparse(&x)).into()));
+    assert!(good(&plain) && good(&rows));
+    for power in [64, -64, 100] {
+        let scaled = x.mapv(|v| v * 2f64.powi(power));
+        let single = scaled.mapv(|v| v as f32);
+        assert!(run((&scaled).into()) == plain, "2^{power}");
+        assert!(good(&run((&single).into())), "2^{power} in single precision");
+        assert!(run((&sparse(&scaled)).into()) == rows, "2^{power}, sparse");
+        assert!(good(&run((&sparse(&single)).into())), "2^{power}, sparse in single precision");
+    }
+    // A constant feature beside the others, in any size.
+    for constant in [1e9, 2f64.powi(90), -3e37] {
+        x.column_mut(2).fill(constant);
+        let single = x.mapv(|v| v as f32);
+        assert!(good(&run((&x).into())), "{constant:e}");
+        assert!(good(&run((&single).into())), "{constant:e} in single precision");
     }
 }
 

@@ -12,7 +12,7 @@ use evidence::Witnesses;
 
 /// Default of the most microclusters for a dense similarity.
 const DENSE: usize = 10_000;
-/// Default of the most microclusters for average linkage: some ten seconds on two cores.
+/// Default of the most microclusters for average linkage.
 const LINKAGE: usize = 30_000;
 
 /// The result that an ensemble supports best: that of [`Diffusion`], of [`Lwea`], or a consensus of
@@ -53,7 +53,7 @@ const LINKAGE: usize = 30_000;
 /// assert_eq!(fit.output.to_signed(), vec![0, 0, 0, 1, 1, 2, 2]);
 /// assert!(fit.report.notes[0].starts_with("chosen: diffusion, which agrees best"));
 /// let quick = Recommended::new(3).linkage_limit(2).fit(&ensemble, &())?;
-/// assert!(quick.report.notes[0].contains("average linkage of 4 microclusters takes too long"));
+/// assert!(quick.report.notes[0].contains("average linkage was not tried: 4 microclusters"));
 /// # Ok::<(), consilience::Error>(())
 /// ```
 ///
@@ -118,7 +118,10 @@ impl Recommended {
     fn without_linkage(&self, nodes: &Microclusters) -> Option<String> {
         let n = nodes.n_nodes();
         if n > self.linkage_limit {
-            return Some(format!("average linkage of {n} microclusters takes too long"));
+            let limit = self.linkage_limit;
+            return Some(format!(
+                "average linkage was not tried: {n} microclusters, limit {limit} (`linkage_limit`)"
+            ));
         }
         let dense = n <= self.dense_limit && self.budget.allows_table(n, n, 8);
         (!nodes.is_complete() && !dense)
@@ -274,6 +277,8 @@ impl NodeConsensus for Recommended {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
+        // Halves of the members count by what they have in common, as all of them do.
+        let nodes = &*nodes.in_lowest_terms();
         if let Some(k) = self.clusters.fixed() {
             return self.choose(nodes, k, report, observer);
         }

@@ -94,6 +94,7 @@ fn seeds_are_the_best_supported_half_of_each_group() {
         let graph = CoAssociation::default().similarity(&ensemble).unwrap();
         let seeds = Seeds::find(&graph, Clusters::Fixed(3), &()).unwrap();
         let (a, sizes) = (graph.weights(), graph.grouping().sizes());
+        assert_eq!(seeds.count, 3);
         for g in 0..seeds.count {
             let own: Vec<usize> = (0..a.nrows()).filter(|&i| seeds.group[i] == g).collect();
             let support = |i: usize| own.iter().map(|&j| sizes[j] as f64 * a[[i, j]]).sum::<f64>();

@@ -4,6 +4,8 @@ use super::{Method, Parameter, recipes};
 
 const HUANG_2016: &str = "Huang, Lai & Wang, IEEE TKDE 28(5), 2016";
 const FRED_2005: &str = "Fred & Jain, IEEE TPAMI 27(6), 2005";
+const FRED_OTHER_LINKAGE: &str =
+    "linkage of the co-association, which is that of Fred & Jain, IEEE TPAMI 27(6), 2005";
 const HUANG_2015: &str = "Huang, Lai & Wang, Neurocomputing 170, 2015";
 const HUANG_2018: &str = "Huang, Wang & Lai, IEEE Trans. Cybernetics 48(5), 2018";
 const HUANG_2021: &str = "Huang, Wang, Peng, Lai & Kwoh, IEEE Trans. SMC: Systems 51(1), 2021";
@@ -340,7 +342,7 @@ pub(super) const METHODS: &[Method] = &[
     Method {
         name: "eac-cl",
         about: "evidence accumulation, complete link",
-        paper: FRED_2005,
+        paper: FRED_OTHER_LINKAGE,
         parameters: &[],
         chooses: true,
         recipe: recipes::EAC_CL,
@@ -356,7 +358,7 @@ pub(super) const METHODS: &[Method] = &[
     Method {
         name: "eac-ward",
         about: "evidence accumulation, Ward's link",
-        paper: FRED_2005,
+        paper: FRED_OTHER_LINKAGE,
         parameters: &[],
         chooses: true,
         recipe: recipes::EAC_WARD,

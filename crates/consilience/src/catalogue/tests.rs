@@ -60,6 +60,132 @@ fn stated_defaults_are_the_real_ones() {
     }
 }
 
+/// So many objects in so many groups under so many members, of whose labels in a hundred so many
+/// are one of `kinds` at random and so many missing.
+fn drawn(seed: u64, [n, groups, members]: [u64; 3], [wrong, missing, kinds]: [u64; 3]) -> Ensemble {
+    let mut state = seed;
+    let mut draw = |below: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut label = |i: u64| -> i64 {
+        match draw(100) {
+            t if t < missing => -1,
+            t if t < missing + wrong => draw(kinds) as i64,
+            _ => (i * groups / n) as i64,
+        }
+    };
+    let mut member =
+        || Partition::from_labels(&(0..n).map(&mut label).collect::<Vec<i64>>()).unwrap();
+    Ensemble::new((0..members).map(|_| member()).collect()).unwrap()
+}
+
+/// All that a run tells but its times: result, report and tree to the last bit, or the error.
+fn told(method: &Method, settings: &Settings, ensemble: &Ensemble) -> String {
+    let found = method.build(settings).and_then(|m| m.fit(ensemble, &())).map(|mut fit| {
+        fit.report.stages.clear();
+        fit
+    });
+    let tree = method.has_tree().then(|| {
+        let tree = method.hierarchy(settings).and_then(|tree| tree.dendrogram(ensemble, &()));
+        tree.map(|(_, tree)| tree)
+    });
+    format!("{found:?} {tree:?}")
+}
+
+type Said = (&'static str, &'static str);
+
+/// A value of each parameter of a method that is another than the default, and what is said beside
+/// both.
+fn other_values(method: &str, parameter: &str) -> (&'static [&'static str], &'static [Said]) {
+    let values: &[&str] = match parameter {
+        "solver" if method.starts_with("pcc") => &["line-search"],
+        // The same sum with other roundings.
+        "solver" => &["eigenpairs"],
+        "elite_neighbours" | "walk_length" | "max_iterations" | "iterations" | "neighbours"
+        | "region" | "steps" | "width" => &["1"],
+        "restarts" => &["1", "50"],
+        "published" | "random_starts" | "entries" => &["true"],
+        "collapse" => &["false"],
+        "measure" => &["tanimoto"],
+        "linkage" => &["single"],
+        "seeds" => &["agreement"],
+        // Which MCLA refuses.
+        "cut_method" => &["hypergraph"],
+        "dense_limit" | "linkage_limit" | "agreement_exponent" | "link_preference" => &["0"],
+        "object_link_weight" | "entropy_scale" | "c" => &["0.01"],
+        "error_penalty" => &["1e-6"],
+        "tolerance" => &["0.5"],
+        "confidence" | "must_link" | "pairs" => &["0.3"],
+        "largest_component" => &["2"],
+        "decay" | "largest_share" | "d0" => &["0.1"],
+        "d1" => &["0.9"],
+        _ => panic!("{method}: what does {parameter} change?"),
+    };
+    let beside: &[Said] = match parameter {
+        "region" => &[("seeds", "agreement")],
+        "d0" | "d1" => &[("d0", "0.2"), ("d1", "0.8")],
+        // The cap says nothing of what is told; short walks take less time.
+        "published" => &[("walk_length", "1")],
+        _ => &[],
+    };
+    (values, beside)
+}
+
+/// Whether a value of the parameter changes what comes out of one of the ensembles.
+fn changes(method: &Method, parameter: &Parameter, ensembles: &[Ensemble]) -> bool {
+    let (values, beside) = other_values(method.name(), parameter.name);
+    let with = |said: &[Said]| {
+        said.iter().fold(Settings::new(5), |all, (name, value)| all.parameter(*name, value))
+    };
+    let rest: Vec<Said> = beside.iter().copied().filter(|said| said.0 != parameter.name).collect();
+    ensembles.iter().any(|ensemble| {
+        let plain = told(method, &with(beside), ensemble);
+        values.iter().any(|&value| {
+            let said = [&rest[..], &[(parameter.name, value)]].concat();
+            told(method, &with(&said), ensemble) != plain
+        })
+    })
+}
+
+/// A parameter that is read and then forgotten is none.
+#[test]
+fn every_parameter_changes_something() {
+    let worlds = [
+        drawn(3, [40, 5, 8], [50, 5, 6]),
+        drawn(5, [60, 6, 7], [70, 0, 8]),
+        drawn(7, [40, 4, 9], [25, 5, 5]),
+    ];
+    let mut tried = 0;
+    for method in methods() {
+        for parameter in method.parameters().iter().filter(|p| p.name != "published") {
+            let name = method.name();
+            assert!(
+                changes(method, parameter, &worlds),
+                "{name}: {} changes nothing",
+                parameter.name
+            );
+            tried += 1;
+        }
+    }
+    assert!(tried > 90, "{tried}");
+}
+
+/// Without the cap K and T differ from 1,764 microclusters on, of which so many rows are.
+#[test]
+fn the_published_walks_have_no_cap() {
+    let large = [drawn(1, [1800, 12, 6], [70, 0, 40])];
+    let mut tried = 0;
+    for method in methods() {
+        for parameter in method.parameters().iter().filter(|p| p.name == "published") {
+            assert!(changes(method, parameter, &large), "{}", method.name());
+            tried += 1;
+        }
+    }
+    assert_eq!(tried, 4);
+}
+
 #[test]
 fn parameters_reach_the_method() {
     for method in methods() {

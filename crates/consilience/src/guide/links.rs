@@ -89,9 +89,10 @@
 //! [`Updater`](crate::follow::Updater) holds an ensemble and follows batches of pairs. It learns
 //! one weight per member and a metric on the ensemble's embedding; the default read-out uses the
 //! metric. On two idle cores 500 pairs move the weights in .1 to 3 ms, for 10,000 objects as for a
-//! million, and in 6 to 8 ms for 8 million, whose labels no longer fit the table that is kept of
-//! them. The metric takes longer: .3 to 5 s once to open, then 5 to 130 ms for a batch of hundreds
-//! of pairs, and a read-out of all labels .3 to .6 s (`docs/updater-speed.md`, `docs/updater.md`).
+//! million, and in 3 to 8 ms for 8 million, by machine: their labels no longer fit the table that
+//! is kept of them. The metric takes longer: .3 to 5 s once to open, then 5 to 130 ms for a batch
+//! of hundreds of pairs, and a read-out of all labels .3 to .6 s (`docs/updater-speed.md`,
+//! `docs/updater.md`).
 //! An updater can be stored and resumed, asks for the pairs whose answer would change the weights
 //! of its members most, and takes in new objects and new members.
 //!

@@ -1,4 +1,5 @@
-//! The guide: one page for each kind of input. Every example on these pages is a test.
+//! The guide: one page for each kind of input. The examples on these pages are tests, except the
+//! one for polars; two that touch files are only compiled.
 //!
 //! | page | you have |
 //! |---|---|
@@ -10,11 +11,14 @@
 //! | [`own_method`] | a method of your own, to combine with ours and to test against the same laws |
 //! | [`guarantees`] | the question what you can rely on |
 //! | [`arrays`] | labels or features in linfa, polars, Arrow, CSV files or another `ndarray` |
+//! | [`references`] | the name of a paper, to be found in full |
 //!
 //! Longer programs, one or more for every module, are the
-//! [examples](https://docs.rs/crate/consilience/latest/source/examples/) of the crate.
+//! [examples](https://docs.rs/crate/consilience/latest/source/examples/) of the crate (the link
+//! works once the crate is published; until then see `crates/consilience/examples` in a clone).
 //!
-//! The [`catalogue`](crate::catalogue) lists the methods with their papers and parameters.
+//! The [`catalogue`](crate::catalogue) lists the consensus functions with their papers and
+//! parameters. The documentation of every method names its paper, and [`references`] has them all.
 //!
 //! # Words
 //!
@@ -39,4 +43,5 @@ pub mod features;
 pub mod guarantees;
 pub mod links;
 pub mod own_method;
+pub mod references;
 pub mod tables;

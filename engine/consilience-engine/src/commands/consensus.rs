@@ -159,7 +159,7 @@ enum Number {
     Fixed(usize),
     /// As many as the method itself finds.
     Own,
-    /// As many as several criteria agree on.
+    /// Chosen by several criteria.
     Agreed,
 }
 

@@ -1,6 +1,6 @@
 //! What active questions bring: NMI against the number of questions.
 //!
-//! `asking docs/questions.md [SEEDS] [crowds|links|explored|recovery ...]` writes the tables
+//! `asking docs/notes/questions.md [SEEDS] [crowds|links|explored|recovery ...]` writes the tables
 //! between their markers on the page, `asking - ...` prints them: answers of simulated workers
 //! about crowds, links of the updater, which part of a published scheme brings its lead there,
 //! constraints until MCCC recovers its clusters perfectly.

@@ -3,9 +3,10 @@
 //! `papers PART [SEEDS]` prints one part: `trajectories` (Huang, Lai, Wang 2016), `pcc` (Lourenço
 //! et al. 2015), `crowd`, `side-information` (Yi 2014, Chapters 3 and 5), `updater`
 //! (Yi et al. 2015, and Chapter 6), `few-labels` (Yang et al. 2015), `outcome` (the list).
-//! `papers docs/reproduction.md` writes the page, with `--only PART` one section of it;
-//! `table-ix`, `fig-8`, `fig-10`, `table-5-3`, `semi-crowd`, `fig-6-3`, `fig-1` and `fig-6-4` are
-//! single tables of theirs, without the seconds beside them. Built with the feature `metis`, Table
+//! `papers docs/reproduction.md` writes the sections of that page and of those in the folder
+//! `docs/reproduction`, with `--only PART` one of them; `table-ix`, `fig-8`, `fig-10`, `table-5-3`,
+//! `semi-crowd`, `fig-6-3`, `fig-1` and `fig-6-4` are single tables of theirs, without the seconds
+//! beside them. Built with the feature `metis`, Table
 //! IX has the lines of METIS too; names of methods behind the draws leave out its other lines.
 
 // Pools and labels are looked for by the same file.
@@ -30,6 +31,8 @@ mod sizes;
 mod timed;
 mod trajectories;
 mod updater;
+
+use std::path::{Path, PathBuf};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -84,6 +87,28 @@ fn find(name: &str) -> Result<&'static Part, Failure> {
     all().find(|p| p.0 == name).ok_or_else(|| format!("{name}: expected {}", known()).into())
 }
 
+/// The list, and a page for each other part, in the folder of the list's name.
+fn pages(list: &str) -> Vec<PathBuf> {
+    let folder = Path::new(list).with_extension("");
+    let own = PARTS.iter().filter(|p| p.1 != outcome::HEADING);
+    let own = own.map(|p| folder.join(p.0).with_extension("md"));
+    std::iter::once(PathBuf::from(list)).chain(own).collect()
+}
+
+/// Writes a part or table anew on the page that has its heading.
+fn renew(list: &str, part: &Part, asked: Asked<'_>) -> Result<(), Failure> {
+    let heading = line(part);
+    for path in pages(list) {
+        let page = std::fs::read_to_string(&path)?;
+        if let Some(place) = page::place(&page, &heading) {
+            let section = made(part, asked)?;
+            let text = [&page[..place.start], &section, &page[place.end..]].concat();
+            return Ok(std::fs::write(path, text.trim_end().to_string() + "\n")?);
+        }
+    }
+    Err(format!("no page of {list} has the heading {heading}").into())
+}
+
 fn main() -> Result<(), Failure> {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
     let only = words.iter().position(|a| a == "--only");
@@ -103,24 +128,8 @@ fn main() -> Result<(), Failure> {
     if !asked.rows.is_empty() {
         return Err("a page takes whole tables: name methods only where a table is printed".into());
     }
-    let text = match only {
-        Some(name) => {
-            let part = find(&name)?;
-            let section = made(part, asked)?;
-            let page = std::fs::read_to_string(first)?;
-            let last = format!("## {}", outcome::HEADING);
-            let page = page::with_section(&page, &line(part), &section, &last);
-            // The head is the program's too.
-            let sections = page.find("\n## ").map_or("", |at| &page[at + 1..]);
-            [page::HEAD, sections].concat()
-        }
-        None => {
-            let mut text = page::HEAD.to_string();
-            for part in &PARTS {
-                text += &made(part, asked)?;
-            }
-            text
-        }
-    };
-    Ok(std::fs::write(first, text)?)
+    match only {
+        Some(name) => renew(first, find(&name)?, asked),
+        None => PARTS.iter().try_for_each(|part| renew(first, part, asked)),
+    }
 }

@@ -84,10 +84,10 @@ unseen pairs of links that a metric ranks right (AUC); both are better when high
 ours less theirs, of an inertia in percent. Below the table a line is called behind in score where
 its difference is below -0.001, of an inertia above +0.1 %, and in time where *times* is below 1.
 NMI is by the arithmetic mean of the entropies. `peers FOLDER TASK ...` measures single lines and
-puts them in the place of the old ones. diceR of R has no line: it is not in the archive that R's
-other packages come from here. Data are generated from seeds, but for the sets that have a name
-(ionosphere, balance). Where no package has a method, the peer is what numpy and scipy write down
-most directly (`eval/peers/peers.py`). The sparse matrix is another than that of `docs/sparse.md`.
+puts them in the place of the old ones. diceR (R) is missing: it could not be installed. Data are
+generated from seeds, but for the sets that have a name (ionosphere, balance). Where no package
+has a method, the peer is what numpy and scipy write down most directly (`eval/peers/peers.py`). The
+sparse matrix is another than that of `docs/sparse.md`.
 
 ";
 
@@ -101,8 +101,9 @@ objective (Xing et al. 2003, Equation 3) whatever its tolerance, ours at 99.9 %.
 puts 95 % of the weight on one of 20 features and ranks unseen pairs worse than equal weights do
 (AUC .79 against .86).
 
-Spectral clustering is level with scikit-learn's on the processor above: six runs had 0.83 to 1.99
-times, the median 0.97.
+Spectral clustering varies more than its line in the table shows, which is one call of this
+command: six calls on that processor had 0.83 to 1.99 times, the median 0.97. Count it as level, or
+slightly behind.
 
 EAC's co-association of ten members has eleven values, so that most merges are between equals, and
 scipy takes others first than we do; where similarities are no longer equal (WEAC, LWEA) the scores

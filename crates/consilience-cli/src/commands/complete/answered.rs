@@ -9,7 +9,7 @@ use consilience::completion::Completion;
 use consilience::crowd::Answers;
 
 use super::Job;
-use crate::args::Complete;
+use crate::args::{Complete, given};
 use crate::choices;
 use crate::failure::{Failure, Outcome};
 use crate::files;
@@ -21,14 +21,15 @@ use crate::terminal::Terminal;
 /// Runs the command.
 pub(super) fn run(args: &Complete, path: &Path, terminal: &Terminal) -> Outcome<()> {
     let name = args.method.as_deref().unwrap_or("rdml");
-    let ask = Ask::new(args.clusters, args.common.seed);
+    let ask = Ask::new(given(args.clusters, "--clusters K")?, args.common.seed);
     let method = choices::find("--method", name, &ANSWERED)
         .map_err(|failure| failure.within("with --answers"))?
         .build(&ask, &args.params)?;
     let outputs = args.labelling.outputs(&args.common)?;
 
     let start = Instant::now();
-    let table = args.labelling.features(&args.features, false, args.common.seed, terminal)?;
+    let features = given(args.features.as_deref(), "FEATURES")?;
+    let table = args.labelling.features(features, false, args.common.seed, terminal)?;
     let objects = table.objects();
     let answers = files::answer_table(path, objects.ids.as_ref(), terminal)?;
     if answers.ids().is_some() && objects.ids.is_none() {
@@ -37,6 +38,7 @@ pub(super) fn run(args: &Complete, path: &Path, terminal: &Terminal) -> Outcome<
             path.display()
         )));
     }
+    let rows = answers.rows().len();
     let answers = files::answers(&answers, objects.n, method.shared)
         .map_err(|failure: Failure| failure.within(path.display()))?;
     let beside = args.labelling.read(&table, terminal)?;
@@ -47,18 +49,20 @@ pub(super) fn run(args: &Complete, path: &Path, terminal: &Terminal) -> Outcome<
     let fit = Fit::new(found.completed, report);
     let total = start.elapsed();
 
-    let known = |summary: &mut Summary| describe(&answers, &found.completion, summary);
+    let known = |summary: &mut Summary| describe(rows, &answers, &found.completion, summary);
     let job = Job { table, beside, outputs, read };
     job.finish(name, &fit, known, total, args, terminal)
 }
 
-fn describe(answers: &Answers, completed: &Completion, summary: &mut Summary) {
+fn describe(rows: usize, answers: &Answers, completed: &Completion, summary: &mut Summary) {
     let (pairs, objects, workers) =
         (answers.n_pair_answers(), answers.answered().len(), answers.n_workers());
     summary
         .data("workers", workers)
         .data("pair_answers", pairs)
         .data("answered", objects)
-        .line("answers", format!("{pairs} pairs of {objects} objects, {workers} workers"))
+        .data("answers", rows)
+        .line("answers", format!("{rows} about {objects} objects by {workers} workers"))
+        .line("compared pairs", pairs)
         .both("completed_rank", "rank of the answers", completed.rank());
 }

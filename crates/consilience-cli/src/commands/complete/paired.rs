@@ -7,7 +7,7 @@ use consilience::completion::CompletedClustering;
 use consilience::{Constraints, Features, Fit, Link, Partition, SideInformation};
 
 use super::Job;
-use crate::args::Complete;
+use crate::args::{Complete, given};
 use crate::choices;
 use crate::commands::violated;
 use crate::failure::Outcome;
@@ -20,12 +20,13 @@ use crate::terminal::Terminal;
 /// Runs the command.
 pub(super) fn run(args: &Complete, constraints: &Path, terminal: &Terminal) -> Outcome<()> {
     let name = args.method.as_deref().unwrap_or("mccc");
-    let ask = Ask::new(args.clusters, args.common.seed);
+    let ask = Ask::new(given(args.clusters, "--clusters K")?, args.common.seed);
     let method = choices::find("--method", name, &METHODS)?.build(&ask, &args.params)?;
     let outputs = args.labelling.outputs(&args.common)?;
 
     let start = Instant::now();
-    let table = args.labelling.features(&args.features, false, args.common.seed, terminal)?;
+    let features = given(args.features.as_deref(), "FEATURES")?;
+    let table = args.labelling.features(features, false, args.common.seed, terminal)?;
     let objects = table.objects();
     let constraints = files::constraints(constraints, &objects, terminal)?;
     let beside = args.labelling.read(&table, terminal)?;

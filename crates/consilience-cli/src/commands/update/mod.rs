@@ -16,7 +16,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use serde_json::json;
 
 use super::violated;
-use crate::args::Update;
+use crate::args::{Update, given};
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Objects};
 use crate::memory;
@@ -132,12 +132,13 @@ struct Inputs {
 
 impl Inputs {
     fn read(args: &Update, terminal: &Terminal) -> Outcome<Self> {
+        let ensemble = given(args.ensemble.as_deref(), "ENSEMBLE")?;
         let (members, new) = match &args.new_objects {
             Some(path) => {
-                let (members, new) = files::ensemble_and_new(&args.ensemble, path, terminal)?;
+                let (members, new) = files::ensemble_and_new(ensemble, path, terminal)?;
                 (members, Some(new))
             }
-            None => (files::members(&args.ensemble, &[], terminal)?, None),
+            None => (files::members(ensemble, &[], terminal)?, None),
         };
         let n = members.ensemble.n_objects() + new.as_ref().map_or(0, |rows| rows.nrows());
         let objects = Objects { n, ids: members.ids };

@@ -249,8 +249,8 @@ impl Similarity for SelfEnhancedCoAssociation {
 /// link most objects with one another it merges classes; the report then says so, and
 /// [`Lwea`](crate::Lwea) or a higher [confidence](EcCms::confidence) is better. With some twenty
 /// members and more, `confidence(0.7).largest_share(0.5)` finds such a confidence for each ensemble
-/// without classes (`docs/choosing.md`); with ten, take [`Lwea`](crate::Lwea). Deterministic; the
-/// similarity is a dense matrix over microclusters.
+/// without classes (`docs/notes/choosing.md`); with ten, take [`Lwea`](crate::Lwea). Deterministic;
+/// the similarity is a dense matrix over microclusters.
 ///
 /// ```
 /// use consilience::{ConsensusFunction, Ensemble, Partition};
