@@ -138,6 +138,22 @@ fn units_of_single_features_do_not_matter_under_a_metric() {
     });
 }
 
+/// The default of MCCC is not among them: it may choose neighbours in the units that there are.
+#[test]
+fn units_of_single_features_change_no_label_of_noise() {
+    law("columns times powers of two", methods::standardizing_all(3), &[], |method| {
+        let broken = |seed| {
+            let World { x, side, .. } = World::noise(seed);
+            let plain = method.run(&x, &side).unwrap();
+            let mut other = x.clone();
+            other.column_mut(0).mapv_inplace(|v| v * 2f64.powi(500));
+            other.column_mut(1).mapv_inplace(|v| v * 2f64.powi(-500));
+            differs(method, &other, &side, &plain, seed)
+        };
+        worlds(2).filter_map(broken).collect()
+    });
+}
+
 const MANY: Exceptions = &[
     ("CCSKL", "the nearest neighbours of a copy are its copies, and rounding decides which"),
     ("MCCC", "with few constraints its basis is a graph of nearest neighbours, too"),

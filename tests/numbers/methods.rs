@@ -1,6 +1,6 @@
 //! Every method that clusters features, by name.
 
-use consilience::completion::{Mccc, Rdml};
+use consilience::completion::{Basis, Mccc, Rdml};
 use consilience::constrained::{
     Ccskl, CopKMeans, Fpc, MpckMeans, Nnc, PckMeans, Pmmc, SeededKMeans, UnderMetric,
 };
@@ -92,6 +92,16 @@ pub(super) fn standardizing(k: usize) -> Vec<Method> {
     vec![
         constrained("PCK-Means under RCA", under),
         constrained("MCCC", Mccc::new(k).seed(SEED)),
+        constrained("RDML", Rdml::new(k).seed(SEED)),
+    ]
+}
+
+/// Those that divide each feature by its own deviation, and depend on its unit nowhere else.
+pub(super) fn standardizing_all(k: usize) -> Vec<Method> {
+    let mccc = |basis| Mccc::new(k).seed(SEED).basis(basis);
+    vec![
+        constrained("MCCC, singular", mccc(Basis::Singular)),
+        constrained("MCCC, standardized neighbours", mccc(Basis::StandardizedNeighbours)),
         constrained("RDML", Rdml::new(k).seed(SEED)),
     ]
 }

@@ -302,7 +302,9 @@ pub(crate) struct Labelling {
     /// Where the labels go: one column
     #[arg(short, long, value_name = "LABELS")]
     pub(crate) output: Option<PathBuf>,
-    /// Features of new objects, which are labelled by what was found
+    /// Features of new objects, which are labelled by what was found. A row of the old ones may
+    /// get another label than it has: links and known labels play no part, and mccc in a basis of
+    /// neighbours, and ccskl, place a row by its nearest old ones
     #[arg(long, value_name = "FEATURES")]
     pub(crate) predict: Option<PathBuf>,
     /// Where the labels of the new objects go
@@ -462,7 +464,9 @@ pub(crate) struct Complete {
     /// Number of clusters
     #[arg(long, value_name = "K", required_unless_present = "list")]
     pub(crate) clusters: Option<usize>,
-    /// mccc or rdml [default: mccc; with --answers rdml, which alone takes them]
+    /// mccc or rdml [default: mccc; with --answers rdml, which alone takes them]. The units of
+    /// columns matter to mccc with its default basis; with --param basis=singular or
+    /// basis=standardized-neighbours they do not
     #[arg(long, value_name = "NAME")]
     pub(crate) method: Option<String>,
     /// A parameter of the method; --list NAME explains its parameters

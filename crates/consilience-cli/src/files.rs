@@ -706,6 +706,9 @@ pub(crate) fn answer_table(
 /// The answers of a file, about so many objects; with keywords two are the same that share `shared`
 /// of them.
 pub(crate) fn answers(table: &AnswerTable, objects: usize, shared: usize) -> Outcome<Answers> {
+    if shared != 1 && table.form() != AnswerForm::Keywords {
+        return Err(Failure::Bad(format!("--param shared={shared}: only with answers by keyword")));
+    }
     let rows = table.rows().iter();
     Ok(match table.form() {
         AnswerForm::Groupings => {

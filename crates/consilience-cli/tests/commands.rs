@@ -173,6 +173,8 @@ fn consensus_passes_parameters_to_every_method() {
         folder.fails(&format!("consensus pool.csv --clusters 4 --method {how}"), needles);
     };
     fails("lwea --param theta=x", &["--param theta=x:", "expected a number"]);
+    fails("srw --param region=0", &["region: only with seeds=agreement"]);
+    fails("cspa --param cut=hypergraph --param restarts=3", &["only with cut_method=spectral"]);
     fails("lwea --param theta=0", &["0"]);
     fails("lwea --param theta=1 --param entropy_scale=1", &["twice"]);
     fails("lwea --param linkage=double", &["linkage=double", "average, complete, single, ward"]);

@@ -176,6 +176,13 @@ fn parameters_of_the_methods() {
     folder.fails(&format!("{crowd} --method rmc --param penalty=most"), &["most", "recovery"]);
     folder.fails(&format!("{crowd} --method block --param pseudo_count=-1"), &["-1"]);
     folder.fails(&format!("{crowd} --method spectral --param restarts=1"), &["spectral takes"]);
+    // What would do nothing is refused.
+    let components = "--method bayesian --param components=3";
+    folder.fails(&format!("{crowd} {components}"), &["components=3", "only with --clusters auto"]);
+    let auto = "crowd answers.csv --clusters auto";
+    folder.ok(&format!("{auto} {components} --param max_iterations=2"));
+    folder.fails(&format!("{crowd} --param shared=2"), &["shared=2", "only with answers by key"]);
+    folder.ok(&format!("{crowd} --param shared=1"));
 }
 
 #[test]

@@ -182,6 +182,8 @@ fn parameters_go_to_the_method_or_to_the_metric() {
     labels("--method pck-means --metric itml --param quantiles=0.1..0.8");
     labels("--method pck-means --metric itml --param bounds=0.5..2");
     fails("--method pck-means --metric itml --param bounds=2..1", &["2", "1"]);
+    let both = "--param quantiles=0.1..0.8 --param bounds=0.5..2";
+    fails(&format!("--method nnc --metric itml {both}"), &["bounds and quantiles: expected one"]);
     fails("--method pck-means --metric itml --param quantiles=0.1", &["quantiles", "0.05..0.95"]);
     fails("--method nnc --metric rca --param metric.bound=1", &["bound", "rca takes shrinkage"]);
     fails("--method nnc --metric mmc --param width=1", &["width", "nnc", "diagonal"]);

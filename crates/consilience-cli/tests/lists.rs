@@ -43,10 +43,13 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap()
 }
 
-/// `--param` for each parameter that has a default which can be said.
-fn said(entry: &Value) -> String {
+/// `--param` for each parameter that has a default which can be said beside these options.
+fn said(entry: &Value, line: &str) -> String {
     let parameters = entry["parameters"].as_array().unwrap();
-    let sayable = parameters.iter().filter(|p| !text(p, "default").contains(' '));
+    let alone = |p: &Value| {
+        text(p, "about").contains("only with --clusters auto") && !line.contains("--clusters auto")
+    };
+    let sayable = parameters.iter().filter(|p| !text(p, "default").contains(' ') && !alone(p));
     sayable.map(|p| format!(" --param {}={}", text(p, "name"), text(p, "default"))).collect()
 }
 
@@ -103,7 +106,7 @@ fn names_of_other_options_are_explained_too() {
 fn stated_defaults_are_the_real_ones() {
     let folder = furnished();
     let same = |line: &str, file: &str, entry: &Value| {
-        let params = said(entry);
+        let params = said(entry, line);
         folder.ok(&format!("{line} -o a.{file}"));
         folder.ok(&format!("{line} -o b.{file}{params}"));
         let files = [folder.read(&format!("a.{file}")), folder.read(&format!("b.{file}"))];

@@ -249,6 +249,10 @@ fn parameters_of_the_rules() {
     }
     folder.fails(&format!("{update} --param folds=x"), &["folds=x", "a whole number"]);
     folder.fails(&format!("{update} --rule exact --param step=1"), &["exact takes loss"]);
+    folder.fails(
+        &format!("{update} --param caution=1 --param guarded=false"),
+        &["caution: only with cross_validated=true"],
+    );
     folder.fails(&format!("{update} --param sample=10"), &["sample", "metric takes"]);
     let grown = format!("{update} --features x.csv --param grown_members=3 --param grown_folds=3");
     folder.fails(&grown, &["grown in 3 folds", "judged in 5"]);
@@ -353,4 +357,31 @@ fn changed_objects_are_counted() {
     assert_eq!((&reply["n"], &reply["changed"]), (&199.into(), &serde_json::json!([3])));
     let ran = folder.ok(update);
     assert!(ran.stdout.contains("49 objects"), "{}", ran.stdout);
+}
+
+/// Earlier labels without ids are of all objects, or of those that were there before new ones.
+#[test]
+fn earlier_labels_are_one_for_each_object() {
+    let folder = Folder::new();
+    folder.write("rows.csv", "0,0\n0,0\n1,1\n1,1\n");
+    folder.write("new.csv", "0,0\n1,1\n");
+    folder.write("links.csv", "i,j,link\n0,2,cannot\n");
+    for rows in 3..8 {
+        folder.write(&format!("{rows}.csv"), "0\n0\n1\n1\n0\n1\n1\n"[..2 * rows].to_owned());
+    }
+    let update = "update rows.csv --constraints links.csv --clusters 2 --rule exact";
+    folder.ok(&format!("{update} --since 4.csv"));
+    for rows in [3, 5] {
+        let needle = format!("{rows}.csv: {rows} rows of labels, expected 4, one per object");
+        folder.fails(&format!("{update} --since {rows}.csv"), &[&needle]);
+    }
+    let update = format!("{update} --new-objects new.csv");
+    for (rows, changed) in [(4, 2), (6, 0)] {
+        let reply = folder.json(&format!("{update} --since {rows}.csv"));
+        assert_eq!(reply["changed"].as_array().map(Vec::len), Some(changed), "{rows}");
+    }
+    for rows in [3, 5, 7] {
+        let needle = format!("{rows}.csv: {rows} rows of labels, expected 6, one per object, or 4");
+        folder.fails(&format!("{update} --since {rows}.csv"), &[&needle]);
+    }
 }

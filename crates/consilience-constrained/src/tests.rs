@@ -78,12 +78,12 @@ fn same_seed_same_bits_at_any_thread_count_and_predictions_agree() {
             let new = one.output.assign(x.view()).unwrap();
             assert!(new.iter().all(|&l| l < k));
             // Objects of which nothing is known are where a new object like them would go, but for
-            // the methods whose fit may end at the cap.
+            // the methods whose fit may end at the cap, and repaired clusters.
             let free = (0..x.nrows()).filter(|&i| side.set_of(i).is_none());
             let (same, all) = free.fold((0, 0), |(same, all), i| {
                 (same + usize::from(one.output.partition.label(i) == Some(new[i])), all + 1)
             });
-            let settled = one.report.status == Status::Solved;
+            let settled = one.report.status == Status::Solved && method.name() != "ccskl";
             let enough = if settled { same == all } else { 10 * same >= 7 * all };
             assert!(enough, "{} {seed}: {same} of {all}", method.name());
         }

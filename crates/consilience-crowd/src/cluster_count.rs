@@ -1,16 +1,22 @@
 use consilience_core::Seed;
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2};
 
 /// Draws of all objects' clusters.
 const DRAWS: usize = 400;
+/// Fits of smaller shares of the best are left out.
+const LEAST: f64 = 1e-6;
 /// Probabilities this near 1 are certain.
 const CERTAIN: f64 = 1.0 - 1e-9;
 
 /// How many clusters hold objects, by the posterior of
 /// [`PositionModel`](crate::PositionModel).
 ///
-/// It is that of the best fit: how sure the fit is of the components that it has, and not what
-/// another fit would have found. It is therefore narrower than it should be.
+/// It is over the fits that were found: the best of each number of clusters counts in proportion to
+/// exp(bound), the bound on the log-probability of the answers (nats), and in each of them objects
+/// lie as that fit has it. What no start led to has no share, bounds are below what they bound by
+/// more than they may differ, and the pair answers of a task count as if they did not depend on each
+/// other: it is narrower than it should be. Where the number of clusters is given, it is that of the
+/// best fit alone.
 ///
 /// ```
 /// use consilience::Clusters;
@@ -38,7 +44,8 @@ const CERTAIN: f64 = 1.0 - 1e-9;
 pub struct ClusterCount {
     /// The expected number of components that hold at least one object.
     pub expected: f64,
-    /// Probabilities of 0, 1, 2, ... clusters, from 400 draws of all objects' components.
+    /// Probabilities of 0, 1, 2, ... clusters, from 400 draws of all objects' components in every
+    /// fit.
     pub probabilities: Vec<f64>,
 }
 
@@ -78,6 +85,31 @@ impl ClusterCount {
         }
         let probabilities = times.iter().map(|&t| t as f64 / DRAWS as f64).collect();
         ClusterCount { expected, probabilities }
+    }
+
+    /// Over fits, each with its bound and memberships in as many components: shares in proportion
+    /// to exp(bound). `None` without any of finite bound.
+    pub(crate) fn over(fits: &[(f64, Array2<f64>)], seed: Seed) -> Option<Self> {
+        let best = fits.iter().map(|fit| fit.0).filter(|bound| bound.is_finite());
+        let best = best.reduce(f64::max)?;
+        let shared: Vec<(f64, Self)> = fits
+            .iter()
+            .map(|(bound, q)| ((bound - best).exp(), q))
+            .filter(|&(share, _)| share >= LEAST)
+            .map(|(share, q)| (share, Self::of(q.view(), seed)))
+            .collect();
+        let total: f64 = shared.iter().map(|fit| fit.0).sum();
+        let longest = shared.iter().map(|(_, count)| count.probabilities.len()).max()?;
+        let mut out = ClusterCount { expected: 0.0, probabilities: vec![0.0; longest] };
+        for (share, count) in &shared {
+            out.expected += share * count.expected;
+            for (to, p) in out.probabilities.iter_mut().zip(&count.probabilities) {
+                *to += share * p;
+            }
+        }
+        out.expected /= total;
+        out.probabilities.iter_mut().for_each(|p| *p = (*p / total).min(1.0));
+        Some(out)
     }
 
     /// The probability of so many clusters.

@@ -233,7 +233,7 @@ fn spectral(
     if let Some(clusters) = cut.joined(&parts, report) {
         return Ok(clusters);
     }
-    let (sizes, objects) = incidence.in_lowest_terms()?;
+    let (sizes, objects, _) = incidence.in_lowest_terms()?;
     let shares: Vec<f64> = (0..n)
         .map(|i| {
             let objects = |(e, p): (usize, f64)| weights[e] * objects[e] * p;

@@ -1,10 +1,11 @@
 use consilience_core::{
-    Accepts, Dendrogram, Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
-    SimilarityGraph, room,
+    Accepts, Dendrogram, Error, Linkage, MemoryBudget, Microclusters, Observer, Report, Result,
+    Similarity, SimilarityGraph, ensure, room, room::Zero,
 };
 use rayon::prelude::*;
 
-use crate::{ClusterIncidence, CountRow, EvidenceWeights};
+use crate::linkage::{Level, farther, in_order, nearer};
+use crate::{ClusterIncidence, CountRow, EvidenceWeights, SimilarityRows, average_of_rows};
 
 /// The co-association of microclusters: `a_ij = c_ij / N_ij`, 0 where no member labels both.
 ///
@@ -97,8 +98,242 @@ impl Similarity for CoAssociation {
         observer: &dyn Observer,
     ) -> Result<Option<Dendrogram>> {
         let nodes = &*nodes.in_lowest_terms();
-        EvidenceWeights::average_tree(nodes, self.budget, report, observer, |incidence| {
-            Ok(EvidenceWeights::equal(incidence))
-        })
+        let tree =
+            EvidenceWeights::average_tree(nodes, self.budget, report, observer, |incidence| {
+                Ok(EvidenceWeights::equal(incidence))
+            })?;
+        if tree.is_some() || !nodes.is_plain() {
+            return Ok(tree);
+        }
+        ensure!(nodes.n_nodes() > 0, empty("a dendrogram needs at least one leaf"));
+        self.budget.check_square("co-association", nodes.n_nodes(), 8)?;
+        let mut rows = report.stage("similarity", || Rows::new(nodes))?;
+        let weights = nodes.grouping().weights();
+        let tree = || average_of_rows(&mut rows, &weights, observer);
+        report.stage("partition", tree).map(Some)
+    }
+}
+
+impl CoAssociation {
+    /// The tree of complete or single linkage over members with labels: these compare similarities
+    /// and make none, so that the places of the few ratios in their order are enough. To the bit
+    /// that of the matrix; `None` for other linkages and members, and where ratios are too many.
+    #[doc(hidden)]
+    pub fn tree_of_levels(
+        &self,
+        linkage: Linkage,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Option<Dendrogram>> {
+        let nodes = &*nodes.in_lowest_terms();
+        if !matches!(linkage, Linkage::Complete | Linkage::Single) || !nodes.is_plain() {
+            return Ok(None);
+        }
+        ensure!(nodes.n_nodes() > 0, empty("a dendrogram needs at least one leaf"));
+        match Ratios::of(nodes) {
+            Some(ratios) if ratios.values.len() <= usize::from(u8::MAX) => {
+                self.levels::<u8>(&ratios, linkage, nodes, report, observer).map(Some)
+            }
+            Some(ratios) => self.levels::<u16>(&ratios, linkage, nodes, report, observer).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn levels<T: Place>(
+        &self,
+        ratios: &Ratios,
+        linkage: Linkage,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Dendrogram> {
+        let n = nodes.n_nodes();
+        self.budget.check_square("places of co-associations", n, size_of::<T>())?;
+        let mut d = report.stage("similarity", || {
+            let d = ratios.matrix::<T>(nodes, observer)?;
+            observer.progress("similarity", n, n);
+            Ok::<_, Error>(d)
+        })?;
+        let tree = || {
+            // What leaves weigh is of no account.
+            let weights = vec![1.0; n];
+            let merges = match linkage {
+                Linkage::Single => in_order(&mut d, &weights, observer, nearer)?,
+                _ => in_order(&mut d, &weights, observer, farther)?,
+            };
+            let height = |(a, b, at): (usize, usize, T)| (a, b, -ratios.values[at.into()]);
+            let merges = merges.into_iter().map(height).collect();
+            Ok(Dendrogram::from_merges(n, merges)?.map_heights(|h| 1.0 + h))
+        };
+        report.stage("partition", tree)
+    }
+}
+
+/// The ratios c / N that there can be.
+struct Ratios {
+    /// The largest first.
+    values: Vec<f64>,
+    /// The place of c / N among them, at (members + 1) N + c.
+    places: Vec<u16>,
+    members: usize,
+}
+
+impl Ratios {
+    /// Members of which some label is missing, at most: the ratios of more have no place in two
+    /// bytes, and are looked up in a table of the square.
+    const MOST: usize = 400;
+
+    fn of(nodes: &Microclusters) -> Option<Self> {
+        let (members, complete) = (nodes.n_members(), nodes.is_complete());
+        if !complete && members > Self::MOST || members >= usize::from(u16::MAX) {
+            return None;
+        }
+        let both = if complete { members..members + 1 } else { 0..members + 1 };
+        let ratio = |c: usize, both: usize| if both == 0 { 0.0 } else { c as f64 / both as f64 };
+        let pairs = || both.clone().flat_map(|both| (0..=both).map(move |c| (both, c)));
+        let mut values: Vec<f64> = pairs().map(|(both, c)| ratio(c, both)).collect();
+        values.sort_by(|a, b| b.total_cmp(a));
+        values.dedup();
+        let side = members + 1;
+        let mut places = vec![0; if complete { side } else { side * side }];
+        for (both, c) in pairs() {
+            let value = ratio(c, both);
+            let place = values.partition_point(|&v| v > value) as u16;
+            places[if complete { c } else { both * side + c }] = place;
+        }
+        (values.len() <= usize::from(u16::MAX)).then_some(Ratios { values, places, members })
+    }
+
+    /// The places of all pairs; far on the diagonal.
+    fn matrix<T: Place>(&self, nodes: &Microclusters, observer: &dyn Observer) -> Result<Vec<T>> {
+        let n = nodes.n_nodes();
+        let scratch = CountRow::new(nodes)?;
+        let (complete, side) = (nodes.is_complete(), self.members + 1);
+        let mut d = room::zeros(n * n)?;
+        d.par_chunks_mut(n).enumerate().try_for_each_init(
+            || scratch.clone(),
+            |row, (i, out)| {
+                if i % 64 == 0 {
+                    observer.check()?;
+                }
+                row.fill(nodes, i);
+                let counts = row.together().iter().zip(row.both());
+                for (o, (&c, &both)) in out.iter_mut().zip(counts) {
+                    let base = if complete { 0 } else { usize::from(both) * side };
+                    *o = T::at(self.places[base + usize::from(c)]);
+                }
+                out[i] = T::FAR;
+                Ok::<(), Error>(())
+            },
+        )?;
+        Ok(d)
+    }
+}
+
+/// A place in an order.
+trait Place: Level + Zero + Into<usize> {
+    fn at(place: u16) -> Self;
+}
+
+impl Place for u8 {
+    fn at(place: u16) -> u8 {
+        place as u8
+    }
+}
+
+impl Place for u16 {
+    fn at(place: u16) -> u16 {
+        place
+    }
+}
+
+/// Rows of the co-association of members with labels, one at a time.
+struct Rows<'a> {
+    nodes: &'a Microclusters,
+    row: CountRow,
+    /// The microclusters that are asked about.
+    asked: Vec<usize>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(nodes: &'a Microclusters) -> Result<Self> {
+        let asked = room::collected(0..nodes.n_nodes())?;
+        Ok(Rows { nodes, row: CountRow::new(nodes)?, asked })
+    }
+}
+
+impl SimilarityRows for Rows<'_> {
+    fn keep(&mut self, leaves: &[usize]) -> Result<()> {
+        leaves.clone_into(&mut self.asked);
+        Ok(())
+    }
+
+    fn fill(&mut self, leaf: usize, out: &mut [f64]) {
+        self.row.fill(self.nodes, leaf);
+        out.iter_mut().zip(&self.asked).for_each(|(o, &j)| *o = -self.row.ratio(j));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Agglomeration;
+    use consilience_core::{Ensemble, ErrorKind, Partition, Seed};
+
+    /// Members of few clusters, so that many similarities are equal.
+    fn nodes(seed: u64, objects: usize, members: usize, missing: bool) -> Microclusters {
+        let mut s = Seed(seed).stream();
+        let members = (0..members).map(|_| {
+            let labels: Vec<i64> =
+                (0..objects).map(|_| s.below(5) as i64 - i64::from(missing)).collect();
+            Partition::from_labels(&labels).unwrap()
+        });
+        Microclusters::of(&Ensemble::new(members.collect()).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn trees_without_the_matrix_are_its_trees_to_the_bit() {
+        let similarity = CoAssociation::default();
+        // The members of the last two have more ratios than a byte, and share many clusters.
+        let sizes = [(1, 2), (2, 3), (60, 3), (400, 6), (90, 300), (1200, 26)];
+        for (seed, (objects, members)) in (0..).zip(sizes) {
+            for missing in [false, true] {
+                let nodes = nodes(seed, objects, members, missing);
+                let tree = |linkage| {
+                    let graph = similarity.between(&nodes, &mut Report::default(), &()).unwrap();
+                    Agglomeration::new(linkage, 1).dendrogram(graph, &()).unwrap()
+                };
+                for linkage in [Linkage::Complete, Linkage::Single] {
+                    let found =
+                        similarity.tree_of_levels(linkage, &nodes, &mut Report::default(), &());
+                    let found = found.unwrap();
+                    assert_eq!(found, Some(tree(linkage)), "{linkage:?} {objects} {missing}");
+                }
+                // Complete ensembles have another way, unless members share many clusters.
+                if missing || objects == 1200 {
+                    let found = similarity.average_tree(&nodes, &mut Report::default(), &());
+                    let found = found.unwrap();
+                    assert_eq!(found, Some(tree(Linkage::Average)), "{objects} {missing}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_places() {
+        let nodes = nodes(1, 30, 401, true);
+        let tree = |linkage, nodes: &Microclusters, bytes| {
+            let similarity = CoAssociation::default().memory_budget(MemoryBudget::bytes(bytes));
+            similarity.tree_of_levels(linkage, nodes, &mut Report::default(), &())
+        };
+        assert_eq!(tree(Linkage::Single, &nodes, 1 << 20).unwrap(), None);
+        let nodes = super::tests::nodes(1, 100, 6, false);
+        assert_eq!(tree(Linkage::Average, &nodes, 1 << 20).unwrap(), None);
+        // A byte for each pair, where the matrix takes eight.
+        let pairs = nodes.n_nodes().pow(2) as u64;
+        assert!(tree(Linkage::Complete, &nodes, pairs).unwrap().is_some());
+        let e = tree(Linkage::Complete, &nodes, pairs - 1).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::TooLarge);
     }
 }

@@ -318,16 +318,16 @@ impl ClusterIncidence {
     }
 
     /// The sizes of the microclusters and the objects in the clusters, both divided by what divides
-    /// all sizes.
-    pub(crate) fn in_lowest_terms(&self) -> Result<(Cow<'_, [f64]>, Cow<'_, [f64]>)> {
+    /// all sizes, and that.
+    pub(crate) fn in_lowest_terms(&self) -> Result<(Cow<'_, [f64]>, Cow<'_, [f64]>, f64)> {
         let (sizes, unit) = sizes_in_lowest_terms(&self.sizes)?;
         if unit == 1.0 {
-            return Ok((sizes, Cow::Borrowed(self.objects())));
+            return Ok((sizes, Cow::Borrowed(self.objects()), unit));
         }
         // In the order in which they were added up before.
         let of = |c: usize| self.shares_in(c).fold(0.0, |sum, (i, share)| sum + sizes[i] * share);
         let objects = room::collected((0..self.n_clusters()).map(of))?;
-        Ok((sizes, Cow::Owned(objects)))
+        Ok((sizes, Cow::Owned(objects), unit))
     }
 
     /// B0 as a matrix of the crate `sprs`, compressed by rows: microclusters in rows, clusters in

@@ -36,6 +36,7 @@
 mod agglomeration;
 mod agreement_row;
 mod average;
+mod chain;
 mod clique_cut;
 mod cluster_overlaps;
 mod co_association;
@@ -64,6 +65,7 @@ pub use consilience_core;
 
 pub use agglomeration::{Agglomeration, LeafWeights};
 pub use agreement_row::AgreementRow;
+pub use chain::{SimilarityRows, average_of_rows};
 pub use clique_cut::{CliqueCut, CutMethod};
 pub use cluster_overlaps::ClusterOverlaps;
 pub use co_association::CoAssociation;

@@ -6,9 +6,10 @@ use consilience_num::reduce::{each_chunk, ordered_chunks};
 use ndarray::Array2;
 
 use crate::Dendrogram;
+use crate::chain::{Stored, chain};
 
 /// Rows that one task looks at.
-const ROWS: usize = 16;
+pub(crate) const ROWS: usize = 16;
 
 /// Builds the tree that repeatedly merges the two nearest clusters.
 ///
@@ -154,15 +155,9 @@ fn merged(
             d.iter_mut().for_each(|v| *v *= *v);
             level(by_means(d, weights, method, observer)?)
         }
-        Linkage::Single => {
-            in_order(d, weights, observer, |a, b, _, _, _, _| if b < a { b } else { a })?
-        }
-        Linkage::Complete => {
-            in_order(d, weights, observer, |a, b, _, _, _, _| if b > a { b } else { a })?
-        }
-        Linkage::Average => {
-            chain(d, weights, observer, |a, b, _, wa, wb, _| (wa * a + wb * b) / (wa + wb))?
-        }
+        Linkage::Single => in_order(d, weights, observer, nearer)?,
+        Linkage::Complete => in_order(d, weights, observer, farther)?,
+        Linkage::Average => chain(&mut Stored::new(d, n), weights, observer, average)?,
         Linkage::Ward => {
             // s and t coincident points at distance d: the sum of squares grows by 2 s t / (s + t)
             // d^2 / 2.
@@ -173,7 +168,7 @@ fn merged(
                     d[i * n + j] = apart * apart * (2.0 * s * t / (s + t));
                 }
             }
-            chain(d, weights, observer, |a, b, ab, wa, wb, wx| {
+            chain(&mut Stored::new(d, n), weights, observer, |a, b, ab, wa, wb, wx| {
                 ((wa + wx) * a + (wb + wx) * b - wx * ab) / (wa + wb + wx)
             })?
         }
@@ -206,76 +201,67 @@ fn level(mut merges: Vec<(usize, usize, f64)>) -> Vec<(usize, usize, f64)> {
     merges
 }
 
+/// What dissimilarities are kept as: numbers, or their places in the order of those that there are.
+pub(crate) trait Level: Copy + PartialOrd + Send + Sync {
+    /// Farther than any.
+    const FAR: Self;
+}
+
+impl Level for f64 {
+    const FAR: f64 = f64::INFINITY;
+}
+
+impl Level for u8 {
+    const FAR: u8 = u8::MAX;
+}
+
+impl Level for u16 {
+    const FAR: u16 = u16::MAX;
+}
+
 /// The dissimilarity of x to the union of a and b, from (d(a,x), d(b,x), d(a,b), weights of a, b,
 /// x).
-trait Update: Fn(f64, f64, f64, f64, f64, f64) -> f64 + Sync {}
+pub(crate) trait Update<T>: Fn(T, T, T, f64, f64, f64) -> T + Sync {}
 
-impl<F: Fn(f64, f64, f64, f64, f64, f64) -> f64 + Sync> Update for F {}
+impl<T, F: Fn(T, T, T, f64, f64, f64) -> T + Sync> Update<T> for F {}
 
-/// The nearest-neighbour chain.
-fn chain(
-    d: &mut [f64],
-    weights: &[f64],
-    observer: &dyn Observer,
-    update: impl Update,
-) -> Result<Vec<(usize, usize, f64)>> {
-    let n = weights.len();
-    // No union is nearer than its nearer part. Rounding must not say otherwise, or the chain could
-    // visit a cluster twice.
-    let floored = |a: f64, b: f64, ab: f64, wa: f64, wb: f64, wx: f64| {
-        update(a, b, ab, wa, wb, wx).max(if a < b { a } else { b })
-    };
-    let mut left = Left::new(d, weights, floored);
-    let mut merges = Vec::with_capacity(n - 1);
-    let mut chain: Vec<usize> = Vec::with_capacity(n);
-    while merges.len() + 1 < n {
-        if merges.len() % 256 == 0 {
-            observer.check()?;
-            observer.progress("partition", merges.len(), n - 1);
-        }
-        let Some(&top) = chain.last() else {
-            chain.push(left.first());
-            continue;
-        };
-        left.refresh(top);
-        let nearest = left.smallest(top, 0);
-        match chain.len().checked_sub(2).map(|p| chain[p]) {
-            Some(p) if left.row(top)[p] <= nearest => {
-                chain.truncate(chain.len() - 2);
-                let (keep, gone) = (top.min(p), top.max(p));
-                merges.push((left.cluster[keep], left.cluster[gone], nearest));
-                left.merge(keep, gone);
-                if let Some(places) = left.close_ranks() {
-                    chain.iter_mut().for_each(|place| *place = places[*place]);
-                }
-            }
-            // The row of a cluster has a finite entry while two are left.
-            _ => chain.push(left.find(top, 0, nearest).unwrap_or(top)),
-        }
-    }
-    observer.progress("partition", n - 1, n - 1);
-    Ok(merges)
+/// [`Update`] of single linkage.
+pub(crate) fn nearer<T: Level>(a: T, b: T, _: T, _: f64, _: f64, _: f64) -> T {
+    if b < a { b } else { a }
+}
+
+/// [`Update`] of complete linkage.
+pub(crate) fn farther<T: Level>(a: T, b: T, _: T, _: f64, _: f64, _: f64) -> T {
+    if b > a { b } else { a }
+}
+
+/// [`Update`] of average linkage.
+pub(crate) fn average(a: f64, b: f64, _: f64, wa: f64, wb: f64, _: f64) -> f64 {
+    (wa * a + wb * b) / (wa + wb)
 }
 
 /// Merges the nearest pair of all, of equals the first in the order of (lower, higher) number, with
-/// a list of everybody's nearest neighbour of higher number. As [`chain`] otherwise.
-fn in_order(
-    d: &mut [f64],
+/// a list of everybody's nearest neighbour of higher number.
+///
+/// `d` is square, and far on the diagonal.
+pub(crate) fn in_order<T: Level>(
+    d: &mut [T],
     weights: &[f64],
     observer: &dyn Observer,
-    update: impl Update,
-) -> Result<Vec<(usize, usize, f64)>> {
+    update: impl Update<T>,
+) -> Result<Vec<(usize, usize, T)>> {
     let n = weights.len();
     let mut left = Left::new(d, weights, update);
     let mut merges = Vec::with_capacity(n - 1);
     let next = |rows: Range<usize>| rows.map(|i| left.next(i)).collect::<Vec<_>>();
-    let (mut near, mut neighbour): (Vec<f64>, Vec<usize>) =
+    let (mut near, mut neighbour): (Vec<T>, Vec<usize>) =
         ordered_chunks(n, ROWS, next, Vec::with_capacity(n), |mut all, part| {
             all.extend(part);
             all
         })
         .into_iter()
         .unzip();
+    let mut stale = Vec::new();
     while merges.len() + 1 < n {
         if merges.len() % 256 == 0 {
             observer.check()?;
@@ -288,20 +274,20 @@ fn in_order(
         let gone = neighbour[keep];
         merges.push((left.cluster[keep], left.cluster[gone], height));
         left.merge(keep, gone);
-        near[gone] = f64::INFINITY;
-        for i in 0..gone {
-            if !left.is_alive(i) {
-                continue;
+        (near[gone], neighbour[gone]) = (T::FAR, 0);
+        let by = |i: &usize| *i == keep || neighbour[*i] == keep || neighbour[*i] == gone;
+        stale.clear();
+        stale.extend((0..gone).filter(by).filter(|&i| left.alive[i]));
+        // Those that are gone are far from the union, so that nothing changes there.
+        let union = left.row(keep).iter().zip(near[..keep].iter_mut().zip(&mut neighbour));
+        for (&v, (near, neighbour)) in union {
+            if v < *near || (v == *near && keep < *neighbour) {
+                (*near, *neighbour) = (v, keep);
             }
-            if i == keep || neighbour[i] == keep || neighbour[i] == gone {
-                left.refresh(i);
-                (near[i], neighbour[i]) = left.next(i);
-            } else if i < keep {
-                let v = left.row(keep)[i];
-                if v < near[i] || (v == near[i] && keep < neighbour[i]) {
-                    (near[i], neighbour[i]) = (v, keep);
-                }
-            }
+        }
+        for &i in &stale {
+            left.refresh(i);
+            (near[i], neighbour[i]) = left.next(i);
         }
         if let Some(places) = left.close_ranks() {
             let kept = |i: &usize| places[*i] != usize::MAX;
@@ -314,63 +300,53 @@ fn in_order(
 }
 
 /// The clusters that are left, each at a place in the order of their first leaves, and how far they
-/// are apart. Places of clusters that are gone keep what was there, and are passed over.
+/// are apart. Clusters that are gone keep their places until the others move together.
 ///
 /// A merge writes the row of the union alone. Every other row takes a merge in when it is next
 /// needed ([`Left::refresh`]), from its own entries: writing the union's column at once would touch
 /// another line of memory for each cluster.
-struct Left<'a, F> {
-    /// Rows of `cluster.len()`; infinity on the diagonal.
-    d: &'a mut [f64],
+struct Left<'a, T, F> {
+    /// Rows of `cluster.len()`; far on the diagonal.
+    d: &'a mut [T],
     /// The first leaf of the cluster at each place.
     cluster: Vec<usize>,
     weight: Vec<f64>,
-    /// Infinity where the cluster is gone, else minus infinity: the larger of this and a
-    /// dissimilarity.
-    gone: Vec<f64>,
-    alive: usize,
+    alive: Vec<bool>,
+    n_alive: usize,
     /// The merges since the places were laid out.
-    merges: Vec<Merge>,
+    merges: Vec<Merge<T>>,
     /// How many of them each row has taken in.
     seen: Vec<usize>,
     update: F,
 }
 
 /// The cluster at `gone` went into that at `keep`: how far they were apart, and their weights.
-struct Merge {
-    keep: usize,
-    gone: usize,
-    apart: f64,
-    weights: [f64; 2],
+pub(crate) struct Merge<T> {
+    pub(crate) keep: usize,
+    pub(crate) gone: usize,
+    pub(crate) apart: T,
+    pub(crate) weights: [f64; 2],
 }
 
-impl<'a, F: Update> Left<'a, F> {
-    fn new(d: &'a mut [f64], weights: &[f64], update: F) -> Self {
+impl<'a, T: Level, F: Update<T>> Left<'a, T, F> {
+    fn new(d: &'a mut [T], weights: &[f64], update: F) -> Self {
         let n = weights.len();
         Left {
             d,
             cluster: (0..n).collect(),
             weight: weights.to_vec(),
-            gone: vec![f64::NEG_INFINITY; n],
-            alive: n,
+            alive: vec![true; n],
+            n_alive: n,
             merges: Vec::new(),
             seen: vec![0; n],
             update,
         }
     }
 
-    /// A row, of which only entries that were refreshed count.
-    fn row(&self, i: usize) -> &[f64] {
+    /// A row; as of its last refreshing, far from what was gone then.
+    fn row(&self, i: usize) -> &[T] {
         let n = self.cluster.len();
         &self.d[i * n..(i + 1) * n]
-    }
-
-    fn is_alive(&self, i: usize) -> bool {
-        self.gone[i] < 0.0
-    }
-
-    fn first(&self) -> usize {
-        (0..self.cluster.len()).find(|&i| self.is_alive(i)).unwrap_or(0)
     }
 
     /// Takes the merges into a row that it does not know of yet.
@@ -381,34 +357,12 @@ impl<'a, F: Update> Left<'a, F> {
         self.seen[i] = self.merges.len();
     }
 
-    /// The nearest cluster of higher number, and how far it is; itself at infinity where there is
-    /// none. The row must be refreshed.
-    fn next(&self, i: usize) -> (f64, usize) {
-        let least = self.smallest(i, i + 1);
-        (least, self.find(i, i + 1, least).unwrap_or(i))
-    }
-
-    /// The smallest entry of a row from a column on, infinity where there is none.
-    fn smallest(&self, i: usize, from: usize) -> f64 {
-        let (row, gone) = (&self.row(i)[from..], &self.gone[from..]);
-        let mut lanes = [f64::INFINITY; LANES];
-        let (body, tail) = row.as_chunks::<LANES>();
-        let (mask, masked) = gone.as_chunks::<LANES>();
-        let larger = |v: f64, g: f64| if v > g { v } else { g };
-        for (block, mask) in body.iter().zip(mask) {
-            for ((m, &v), &g) in lanes.iter_mut().zip(block).zip(mask) {
-                let v = larger(v, g);
-                *m = if v < *m { v } else { *m };
-            }
-        }
-        let tail = tail.iter().zip(masked).map(|(&v, &g)| larger(v, g));
-        lanes.into_iter().chain(tail).fold(f64::INFINITY, |m, v| if v < m { v } else { m })
-    }
-
-    /// The first column from another on with a finite value.
-    fn find(&self, i: usize, from: usize, value: f64) -> Option<usize> {
-        let (row, gone) = (self.row(i), &self.gone);
-        (from..row.len()).find(|&j| row[j] == value && gone[j] < 0.0)
+    /// The nearest cluster of higher number, and how far it is; itself and far where there is none.
+    /// The row must be refreshed.
+    fn next(&self, i: usize) -> (T, usize) {
+        let row = &self.row(i)[i + 1..];
+        let least = smallest(row);
+        (least, find(row, least).map_or(i, |at| i + 1 + at))
     }
 
     /// Puts the union in the place of `keep`.
@@ -422,9 +376,10 @@ impl<'a, F: Update> Left<'a, F> {
         for ((a, &b), &w) in before[keep * n..][..n].iter_mut().zip(&from[..n]).zip(&self.weight) {
             *a = (self.update)(*a, b, apart, wa, wb, w);
         }
-        self.d[keep * n + keep] = f64::INFINITY;
-        self.gone[gone] = f64::INFINITY;
-        self.alive -= 1;
+        self.d[keep * n + keep] = T::FAR;
+        self.d[keep * n + gone] = T::FAR;
+        self.alive[gone] = false;
+        self.n_alive -= 1;
         self.weight[keep] += wb;
         self.merges.push(Merge { keep, gone, apart, weights: [wa, wb] });
         self.seen[keep] = self.merges.len();
@@ -434,19 +389,19 @@ impl<'a, F: Update> Left<'a, F> {
     /// The new place of each old one.
     fn close_ranks(&mut self) -> Option<Vec<usize>> {
         let n = self.cluster.len();
-        if 3 * self.alive > 2 * n {
+        if 3 * self.n_alive > 2 * n {
             return None;
         }
-        let (merges, gone, update) = (&self.merges, &self.gone, &self.update);
+        let (merges, alive, update) = (&self.merges, &self.alive, &self.update);
         let (seen, weight) = (&self.seen, &self.weight);
         each_chunk(&mut self.d[..n * n], n * ROWS, &|c, rows| {
             for (i, row) in (c * ROWS..).zip(rows.chunks_mut(n)) {
-                if gone[i] < 0.0 {
+                if alive[i] {
                     take_in(row, &merges[seen[i]..], weight[i], update);
                 }
             }
         });
-        let old: Vec<usize> = (0..n).filter(|&i| self.is_alive(i)).collect();
+        let old: Vec<usize> = (0..n).filter(|&i| self.alive[i]).collect();
         let mut places = vec![usize::MAX; n];
         let mut to = 0;
         for (place, &i) in old.iter().enumerate() {
@@ -459,7 +414,7 @@ impl<'a, F: Update> Left<'a, F> {
         }
         self.cluster = old.iter().map(|&i| self.cluster[i]).collect();
         self.weight = old.iter().map(|&i| self.weight[i]).collect();
-        self.gone = vec![f64::NEG_INFINITY; old.len()];
+        self.alive = vec![true; old.len()];
         self.merges.clear();
         self.seen = vec![0; old.len()];
         Some(places)
@@ -467,26 +422,38 @@ impl<'a, F: Update> Left<'a, F> {
 }
 
 /// Takes merges into the row of a cluster of this weight, in their order.
-fn take_in(row: &mut [f64], merges: &[Merge], weight: f64, update: &impl Update) {
+pub(crate) fn take_in<T: Level>(
+    row: &mut [T],
+    merges: &[Merge<T>],
+    weight: f64,
+    update: &impl Update<T>,
+) {
     for merge in merges {
         let [wa, wb] = merge.weights;
         row[merge.keep] = update(row[merge.keep], row[merge.gone], merge.apart, wa, wb, weight);
+        row[merge.gone] = T::FAR;
     }
 }
 
 /// Numbers that are compared at a time.
 const LANES: usize = 16;
 
-/// The smallest entry, in lanes that the compiler keeps in vector registers.
-fn smallest(row: &[f64]) -> f64 {
-    let mut lanes = [f64::INFINITY; LANES];
+/// The smallest entry, in lanes that the compiler keeps in vector registers; far where there is
+/// none.
+pub(crate) fn smallest<T: Level>(row: &[T]) -> T {
+    let mut lanes = [T::FAR; LANES];
     let (body, tail) = row.as_chunks::<LANES>();
     for block in body {
         for (m, &v) in lanes.iter_mut().zip(block) {
             *m = if v < *m { v } else { *m };
         }
     }
-    lanes.iter().chain(tail).fold(f64::INFINITY, |m, &v| if v < m { v } else { m })
+    lanes.iter().chain(tail).fold(T::FAR, |m, &v| if v < m { v } else { m })
+}
+
+/// The first entry of a value, less than far.
+pub(crate) fn find<T: Level>(row: &[T], value: T) -> Option<usize> {
+    row.iter().position(|&v| v == value && v < T::FAR)
 }
 
 #[cfg(test)]

@@ -69,6 +69,8 @@ pub struct IncidenceSpectrum {
     projection: Array2<f64>,
     /// D_r^-1/2.
     row_scale: Vec<f64>,
+    /// What divides all sizes, by which they were divided.
+    unit: f64,
 }
 
 impl IncidenceSpectrum {
@@ -131,7 +133,7 @@ impl IncidenceSpectrum {
             .map(|i| incidence.shares_of(i).map(|(j, p)| weights[j] * p).sum())
             .collect();
         // X does not depend on the unit of the sizes, and rounding should not either.
-        let (sizes, objects) = incidence.in_lowest_terms()?;
+        let (sizes, objects, unit) = incidence.in_lowest_terms()?;
         let shares: Vec<f64> = sizes.iter().zip(&degree).map(|(s, d)| s / d).collect();
         // X'X = diag(a) B0' S D_r^-1 B0 diag(a), with a = w D_c^-1/2 and D_c = w |c|.
         let a: Vec<f64> = weights.iter().zip(&*objects).map(|(w, n)| (w / n).sqrt()).collect();
@@ -143,7 +145,7 @@ impl IncidenceSpectrum {
             row *= a;
         }
         let row_scale = degree.iter().map(|d| d.sqrt().recip()).collect();
-        Ok(IncidenceSpectrum { values, vectors, converged, projection, row_scale })
+        Ok(IncidenceSpectrum { values, vectors, converged, projection, row_scale, unit })
     }
 
     /// `S^-1/2 X V`, one row per microcluster and the first `count` columns: left singular vectors
@@ -156,6 +158,21 @@ impl IncidenceSpectrum {
     /// # Complexity
     /// O(entries count).
     pub fn rows(&self, incidence: &ClusterIncidence, count: usize) -> Result<Array2<f64>> {
+        let mut rows = self.rows_in_lowest_terms(incidence, count)?;
+        if self.unit != 1.0 {
+            rows /= self.unit.sqrt();
+        }
+        Ok(rows)
+    }
+
+    /// [`rows`](IncidenceSpectrum::rows) with sizes divided by what divides all of them: for those
+    /// who take directions alone, without another rounding for another unit.
+    #[doc(hidden)]
+    pub fn rows_in_lowest_terms(
+        &self,
+        incidence: &ClusterIncidence,
+        count: usize,
+    ) -> Result<Array2<f64>> {
         if incidence.n_rows() != self.row_scale.len() {
             return Err(Error::shape(format!(
                 "an incidence of {} microclusters, the spectrum is of {}",

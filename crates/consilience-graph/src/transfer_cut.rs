@@ -226,7 +226,7 @@ impl TransferCut {
         }
         let (vectors, sizes) = (spectrum.vectors.view(), incidence.sizes());
         room(k)?;
-        let rows = spectrum.rows(incidence, k)?;
+        let rows = spectrum.rows_in_lowest_terms(incidence, k)?;
         let mut fit = parts.cut(k, vectors, rows, sizes, |rows, weights, k| {
             self.directions(rows, weights, k, observer)
         })?;

@@ -1,4 +1,4 @@
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::Path;
 
 use consilience_core::{Constraints, Fit, Link, Pair, Report, Result};
@@ -8,15 +8,19 @@ use rustc_hash::FxHashMap;
 use crate::allowance::Allowance;
 use crate::fault::{excerpt, malformed, system, within};
 use crate::ids::ObjectIds;
-use crate::location::Location;
+use crate::location::{Format, Location};
 use crate::lookup::{Found, Lookup};
 use crate::records::{Start, trouble};
 
 const COLUMNS: [&str; 4] = ["i", "j", "link", "batch"];
+/// What a message says of them.
+const EXPECTED: &str = "columns are i,j,link[,batch]";
+/// Bytes that tell other formats from text.
+const START: u64 = 16;
 
 /// Reads must-links and cannot-links over so many objects, all batches together: CSV rows
 /// `i,j,link` with objects counted from 0 and link `must` or `cannot`, with or without a header; a
-/// fourth column `batch` is allowed.
+/// fourth column `batch` is allowed. A header of exactly these names may have them in any order.
 ///
 /// ```
 /// use consilience::Link;
@@ -157,18 +161,75 @@ fn rows(path: &Path, ids: Option<&ObjectIds>, notes: &mut Vec<String>) -> Result
     parse(std::fs::File::open(path).map_err(system)?, tabs, ids, notes)
 }
 
+/// Where the columns of a file are.
+#[derive(Clone, Copy)]
+struct Places {
+    /// Those of [`COLUMNS`].
+    at: [usize; 4],
+    /// How many a row must have; where the order is the usual one, some may do without a batch.
+    exactly: Option<usize>,
+}
+
+impl Places {
+    const USUAL: Places = Places { at: [0, 1, 2, 3], exactly: None };
+
+    /// As the first row names them; `None` where it is no header.
+    fn named(record: &StringRecord) -> Option<Self> {
+        let of = |name: &str| record.iter().position(|cell| cell.eq_ignore_ascii_case(name));
+        if let [Some(i), Some(j), Some(link), batch] = COLUMNS.map(of)
+            && record.len() == 3 + usize::from(batch.is_some())
+        {
+            let at = [i, j, link, batch.unwrap_or(3)];
+            let exactly = (at != Self::USUAL.at).then_some(record.len());
+            return Some(Places { at, exactly });
+        }
+        let mut begins = record.iter().zip(COLUMNS);
+        begins.all(|(cell, name)| cell.eq_ignore_ascii_case(name)).then_some(Self::USUAL)
+    }
+
+    /// The link of a row, which has a cell in each place.
+    fn link(&self, record: &StringRecord, line: u64) -> Result<Link> {
+        let found = record.len();
+        if !self.exactly.map_or((3..=4).contains(&found), |exactly| found == exactly) {
+            let expected = self.exactly.map_or_else(
+                || EXPECTED.to_owned(),
+                |exactly| format!("expected {exactly}, as in the header"),
+            );
+            return Err(malformed(format!("line {line}: {found} columns; {expected}")));
+        }
+        match &record[self.at[2]] {
+            link if link.eq_ignore_ascii_case("must") => Ok(Link::Must),
+            link if link.eq_ignore_ascii_case("cannot") => Ok(Link::Cannot),
+            other => Err(malformed(format!(
+                "line {line}, column link: {:?}; expected must or cannot; {EXPECTED}",
+                excerpt(other)
+            ))),
+        }
+    }
+}
+
+/// What is text as far as its beginning tells.
+fn text(mut file: impl Read) -> Result<impl Read> {
+    let mut start = Vec::new();
+    file.by_ref().take(START).read_to_end(&mut start).map_err(system)?;
+    if Format::of_content(&start) != Format::Csv {
+        return Err(malformed(format!("constraints are pairs; expected a .csv whose {EXPECTED}")));
+    }
+    Ok(Cursor::new(start).chain(file))
+}
+
 fn parse(
     file: impl Read,
     tabs: bool,
     ids: Option<&ObjectIds>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Row>> {
-    let (mut reader, skipped, progress) = Start::open(file, tabs)?.into_csv();
+    let (mut reader, skipped, progress) = Start::open(text(file)?, tabs)?.into_csv();
     let allowance = Allowance::unlimited();
     let mut objects = Lookup::of(ids)?;
     let mut out = Vec::new();
     let mut record = StringRecord::new();
-    let mut first = true;
+    let (mut first, mut places) = (true, Places::USUAL);
     loop {
         progress.record();
         if !reader.read_record(&mut record).map_err(trouble)? {
@@ -176,31 +237,18 @@ fn parse(
         }
         let line = record.position().map_or(0, csv::Position::line) + skipped;
         record.trim();
-        let header = std::mem::replace(&mut first, false)
-            && record.iter().zip(COLUMNS).all(|(cell, name)| cell.eq_ignore_ascii_case(name));
-        if header {
+        if std::mem::take(&mut first)
+            && let Some(named) = Places::named(&record)
+        {
+            places = named;
             continue;
         }
-        if !(3..=4).contains(&record.len()) {
-            return Err(malformed(format!(
-                "line {line}: {} columns; expected i,j,link or i,j,link,batch",
-                record.len()
-            )));
-        }
-        let link = match &record[2] {
-            link if link.eq_ignore_ascii_case("must") => Link::Must,
-            link if link.eq_ignore_ascii_case("cannot") => Link::Cannot,
-            other => {
-                return Err(malformed(format!(
-                    "line {line}, column link: {:?}; expected must or cannot",
-                    excerpt(other)
-                )));
-            }
+        let link = places.link(&record, line)?;
+        let mut object = |c: usize| {
+            objects.find(&record[places.at[c]], || format!("line {line}, column {}", COLUMNS[c]))
         };
-        let mut object =
-            |c: usize| objects.find(&record[c], || format!("line {line}, column {}", COLUMNS[c]));
         let (i, j) = (object(0)?, object(1)?);
-        let batch = record.get(3).unwrap_or_default().to_owned();
+        let batch = record.get(places.at[3]).unwrap_or_default().to_owned();
         allowance.push(&mut out, (Row { line, pair: Pair::new(i[0], j[0], link), batch }, i, j))?;
     }
     let kind = objects.kind(notes)?;
@@ -242,12 +290,47 @@ mod tests {
             Err(error) => error.message().to_owned(),
             other => panic!("{other:?}"),
         };
-        assert_eq!(
-            message("0,1,must\n0,1\n"),
-            "line 2: 2 columns; expected i,j,link or i,j,link,batch"
-        );
+        assert_eq!(message("0,1,must\n0,1\n"), "line 2: 2 columns; columns are i,j,link[,batch]");
         assert!(message("0,-1,must\n").contains("column j: \"-1\""));
         assert!(message("0,1,maybe\n").contains("column link: \"maybe\""));
+        let other = message("from,to,kind\n0,1,must\n");
+        assert!(other.contains("expected must or cannot; columns are i,j,link[,batch]"), "{other}");
+        let short = message("link,i,j,batch\nmust,0,1\n");
+        assert_eq!(short, "line 2: 3 columns; expected 4, as in the header");
+        // A name beyond these makes it no header.
+        assert!(message("link,i,j,weight\nmust,0,1,2\n").contains("column link: \"j\""));
+    }
+
+    #[test]
+    fn columns_are_known_by_their_names() {
+        let row = |line, i, j, link, batch: &str| Row {
+            line,
+            pair: Pair::new(i, j, link),
+            batch: batch.to_owned(),
+        };
+        let expected = [row(2, 0, 3, Link::Must, ""), row(3, 4, 1, Link::Cannot, "")];
+        assert_eq!(read("link,i,j\nmust,0,3\ncannot,4,1\n").unwrap(), expected);
+        assert_eq!(read("I,Link,j\n0,must,3\n4,cannot,1\n").unwrap(), expected);
+        assert_eq!(read("j; link; i\n3;must;0\n1;cannot;4\n").unwrap(), expected);
+        let text = "batch,i,j,link\nmonday,0,3,must\n,4,1,cannot\n";
+        let batches = [row(2, 0, 3, Link::Must, "monday"), row(3, 4, 1, Link::Cannot, "")];
+        assert_eq!(read(text).unwrap(), batches);
+        // In the usual order a row may do without a batch, or have one that has no name.
+        let usual = "i,j,link,batch\n0,3,must\n4,1,cannot\n";
+        assert_eq!(read(usual).unwrap(), expected);
+        let usual = "i,j,link\n0,3,must,monday\n4,1,cannot\n";
+        assert_eq!(read(usual).unwrap(), batches);
+    }
+
+    #[test]
+    fn tables_of_other_formats_are_no_constraints() {
+        for start in [&b"PAR1\x00\x15"[..], b"PK\x03\x04\x00", b"\x93NUMPY\x01", b"ARROW1\x00"] {
+            let error = parse(start, false, None, &mut Vec::new()).unwrap_err();
+            assert_eq!(
+                error.message(),
+                "constraints are pairs; expected a .csv whose columns are i,j,link[,batch]"
+            );
+        }
     }
 
     #[test]

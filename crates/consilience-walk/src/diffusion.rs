@@ -247,7 +247,7 @@ impl Diffusion {
         let weights = incidence.weighed(weights)?;
         let spectrum =
             IncidenceSpectrum::within(incidence, &weights, dimensions, self.budget, observer)?;
-        let mut rows = spectrum.rows(incidence, dimensions)?;
+        let mut rows = spectrum.rows_in_lowest_terms(incidence, dimensions)?;
         // The rows have sigma as a factor already, and the values are sigma^2.
         for (j, value) in spectrum.values.iter().take(rows.ncols()).enumerate() {
             let scale = value.max(0.0).powf(0.5 * (self.steps as f64 - 1.0));

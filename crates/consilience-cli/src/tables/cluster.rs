@@ -9,7 +9,8 @@ use consilience::metric::{Dca, Itml, Lmnn, MetricLearner, Mmc, Rca, RsdDiagonal,
 use consilience::model::LinkedClustering;
 
 use super::Ask;
-use crate::choices::{Choice, Meaning, choice, count, flag, number, span, text};
+use crate::choices::{Choice, Meaning, Params, choice, count, flag, number, span, text};
+use crate::failure::{Failure, Outcome};
 
 type Made = Box<dyn ConstrainedClusterer>;
 /// None leaves distances as they are.
@@ -264,9 +265,9 @@ pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [
                 "the quantiles",
                 "NEAR..FAR with 0 < NEAR < FAR",
             ],
-        quantiles: span => |itml: Itml, (near, far)| itml.quantiles(near, far);
+        quantiles: quantiles => |itml: Itml, (near, far)| itml.quantiles(near, far);
             [
-                "these bounds as quantiles of the squared distances among linked objects",
+                "in place of bounds, quantiles of the squared distances among linked objects",
                 "0.05..0.95",
                 "NEAR..FAR with 0 <= NEAR < FAR <= 1",
             ],
@@ -323,6 +324,15 @@ pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [
             ["iterations at most", "500", "at least 1"],
     ),
 ];
+
+/// The bounds by quantiles, where they are not given themselves.
+fn quantiles(params: &Params<'_>, name: &str) -> Outcome<Option<(f64, f64)>> {
+    let given = span(params, name)?;
+    if given.is_some() && span(params, "bounds")?.is_some() {
+        return Err(Failure::bad("--param bounds and quantiles: expected one"));
+    }
+    Ok(given)
+}
 
 fn boxed<C: ConstrainedClusterer + 'static>(clusterer: C) -> Made {
     Box::new(clusterer)

@@ -42,7 +42,8 @@ pub(crate) static METHODS: [Choice<Completer, Ask>; 2] = [
             PUBLISHED,
         basis: basis => Mccc::basis;
             [
-                "where the coordinates of the objects come from",
+                "where the coordinates of the objects come from; the units of columns matter to \
+                 neighbours, which held-out may choose, and to raw-singular",
                 "held-out",
                 "held-out, singular, neighbours, standardized-neighbours, raw-singular",
             ],

@@ -9,7 +9,7 @@ use consilience::generate::KMeans;
 use super::Ask;
 use super::cluster::{Learner, METRICS};
 use crate::choices::{Choice, Meaning, Params, choice, count, find, flag, number, text};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::memory;
 
 /// How a consensus follows constraints.
@@ -30,7 +30,8 @@ const CROSS_VALIDATED: Meaning = [
     "true, false",
 ];
 const CAUTION: Meaning = [
-    "standard errors better than the plain consensus that what is learned must be",
+    "standard errors better than the plain consensus that what is learned must be; only with \
+     cross_validated=true",
     "0.25",
     "at least 0",
 ];
@@ -56,7 +57,7 @@ pub(crate) static RULES: [Choice<Rule, Ask>; 5] = [
         folds: count => MetricRule::folds; FOLDS,
         restarts: count => MetricRule::restarts; RESTARTS,
         cross_validated | guarded: flag => MetricRule::cross_validated; CROSS_VALIDATED,
-        caution: number => MetricRule::caution; CAUTION,
+        caution: if_validated => MetricRule::caution; CAUTION,
         tolerance: number => MetricRule::tolerance;
             [
                 "stops where a sweep changes the dual variables by at most this share of their sum",
@@ -78,7 +79,7 @@ pub(crate) static RULES: [Choice<Rule, Ask>; 5] = [
         folds: count => MetricRule::folds; FOLDS,
         restarts: count => MetricRule::restarts; RESTARTS,
         cross_validated: flag => MetricRule::cross_validated; CROSS_VALIDATED,
-        caution: number => MetricRule::caution; CAUTION,
+        caution: if_validated => MetricRule::caution; CAUTION,
     ),
     choice!("exact", weights, |_: &Ask| ExactUpdate::default(),
         loss: loss => ExactUpdate::loss;
@@ -162,6 +163,15 @@ fn learner(params: &Params<'_>, name: &str) -> Outcome<Option<Learner>> {
     // The first leaves distances as they are.
     let metric = find("--param learner", &named, &METRICS[1..])?;
     Ok(Some(metric.build(&memory::budget(), &[])?))
+}
+
+/// A number that cross-validation alone looks at.
+fn if_validated(params: &Params<'_>, name: &str) -> Outcome<Option<f64>> {
+    let given = number(params, name)?;
+    if given.is_some() && flag(params, "cross_validated")? == Some(false) {
+        return Err(Failure::Bad(format!("--param {name}: only with cross_validated=true")));
+    }
+    Ok(given)
 }
 
 fn loss(params: &Params<'_>, name: &str) -> Outcome<Option<PairLoss>> {

@@ -94,6 +94,11 @@ const COMPARED: [Basis; 3] = [Basis::Singular, Basis::Neighbours, Basis::Standar
 /// no constraint cost nothing in the optimisation: only the rows of constrained objects are looked
 /// at, and nothing is N x N.
 ///
+/// The units of columns matter to [`Basis::Neighbours`], which the default may choose, and to
+/// [`Basis::RawSingular`]; [`Basis::Singular`] and [`Basis::StandardizedNeighbours`] do not depend
+/// on them. In a basis of neighbours `assign` places a row by its nearest objects, itself among
+/// them, by the eigenvectors' equation: an object of the fit may get another label than it has.
+///
 /// # Complexity
 /// O(m k^2 + p k + k^3) per iteration for p constraints over m objects. The basis: O(N d min(N, d))
 /// for singular vectors; O(N^2 d) time and O(N (k + 10)) memory for neighbours up to 20,000

@@ -1,11 +1,14 @@
 use std::ops::Range;
 
 use consilience_core::{
-    Accepts, Clusters, Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
-    SimilarityGraph, room,
+    Accepts, Clusters, Dendrogram, Error, MemoryBudget, Microclusters, Observer, Report, Result,
+    Similarity, SimilarityGraph, ensure, room,
 };
-use consilience_graph::{AgreementRow, ClusterIncidence, Lifespan, Linked, linked_method, on_grid};
-use ndarray::{Array2, s};
+use consilience_graph::{
+    AgreementRow, ClusterIncidence, Lifespan, Linked, SimilarityRows, average_of_rows,
+    linked_method, on_grid,
+};
+use ndarray::Array2;
 use rayon::prelude::*;
 
 use super::propagation::{STEPS, check_steps, propagated_cluster_similarity};
@@ -89,25 +92,19 @@ impl Similarity for EnhancedCoAssociation {
         // Walks between clusters are sums in their order, which is that of the members.
         let nodes = &nodes.clone().sorted_members();
         let incidence = ClusterIncidence::of(nodes)?;
-        let mut alike =
-            propagated_cluster_similarity(&incidence, self.steps, self.budget, observer)?;
-        if let Some(alike) = alike.as_slice_mut() {
-            on_grid(alike, incidence.n_members());
-        }
+        let alike = self.alike(&incidence, observer)?;
         let counts = AgreementRow::new(nodes)?;
         let groups = groups(nodes, &incidence)?;
         let (complete, members) = (nodes.is_complete(), nodes.n_members() as f64);
         let mut a = room::zeros(n * n)?;
         a.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(
-            || (counts.clone(), vec![0.0; n], Vec::new()),
-            |(counts, sums, table), (i, out)| {
+            || (counts.clone(), vec![0.0; n], [Vec::new(), Vec::new()]),
+            |(counts, sums, tables), (i, out)| {
                 if i % 64 == 0 {
                     observer.check()?;
                 }
                 sums.fill(0.0);
-                for group in &groups {
-                    group.add_up(&alike, i, sums, table);
-                }
+                add_up(&groups, &alike, i, sums, tables);
                 add_up_soft(nodes, &incidence, &alike, i, sums);
                 // Written once: memory that is read first is given by the system twice.
                 if complete {
@@ -129,6 +126,127 @@ impl Similarity for EnhancedCoAssociation {
         }
         SimilarityGraph::of_symmetric(nodes.grouping().clone(), a)
     }
+
+    /// Of members with labels, from a row of the matrix at a time: the same to the bit.
+    fn average_tree(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Option<Dendrogram>> {
+        if !nodes.is_plain() {
+            return Ok(None);
+        }
+        self.check()?;
+        ensure!(nodes.n_nodes() > 0, empty("a dendrogram needs at least one leaf"));
+        self.budget.check_square("enhanced co-association", nodes.n_nodes(), 8)?;
+        let nodes = &nodes.clone().sorted_members();
+        let mut rows = report.stage("similarity", || {
+            let incidence = ClusterIncidence::of(nodes)?;
+            let alike = self.alike(&incidence, observer)?;
+            Rows::new(nodes, &incidence, alike)
+        })?;
+        let weights = nodes.grouping().weights();
+        let tree = || average_of_rows(&mut rows, &weights, observer);
+        report.stage("partition", tree).map(Some)
+    }
+}
+
+impl EnhancedCoAssociation {
+    /// How alike clusters are, on a grid on which the sums of the members are exact.
+    fn alike(&self, incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<Array2<f64>> {
+        let mut alike =
+            propagated_cluster_similarity(incidence, self.steps, self.budget, observer)?;
+        if let Some(alike) = alike.as_slice_mut() {
+            on_grid(alike, incidence.n_members());
+        }
+        Ok(alike)
+    }
+}
+
+/// Rows of the enhanced co-association of members with labels, one at a time.
+struct Rows<'a> {
+    alike: Array2<f64>,
+    groups: Vec<Group>,
+    /// The sums of a group for every combination of labels, for two groups.
+    tables: [Vec<f64>; 2],
+    members: f64,
+    /// Where some label is missing: the members that label both, and the leaves asked about.
+    counts: Option<(AgreementRow<'a>, Vec<usize>)>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(
+        nodes: &'a Microclusters,
+        incidence: &ClusterIncidence,
+        alike: Array2<f64>,
+    ) -> Result<Self> {
+        let counts = if nodes.is_complete() {
+            None
+        } else {
+            Some((AgreementRow::new(nodes)?, room::collected(0..nodes.n_nodes())?))
+        };
+        Ok(Rows {
+            alike,
+            groups: groups(nodes, incidence)?,
+            tables: [Vec::new(), Vec::new()],
+            members: nodes.n_members() as f64,
+            counts,
+        })
+    }
+}
+
+impl SimilarityRows for Rows<'_> {
+    fn keep(&mut self, leaves: &[usize]) -> Result<()> {
+        if let Some((_, asked)) = &mut self.counts {
+            leaves.clone_into(asked);
+        }
+        self.groups.iter_mut().try_for_each(|group| group.keep(leaves))
+    }
+
+    fn fill(&mut self, leaf: usize, out: &mut [f64]) {
+        out.fill(0.0);
+        add_up(&self.groups, &self.alike, leaf, out, &mut self.tables);
+        match &mut self.counts {
+            None => out.iter_mut().for_each(|o| *o = -(*o / self.members)),
+            Some((counts, asked)) => {
+                counts.fill(leaf);
+                for (o, &j) in out.iter_mut().zip(&*asked) {
+                    let both = counts.both(j);
+                    *o = if both > 0.0 { -(*o / both) } else { -*o };
+                }
+            }
+        }
+    }
+}
+
+/// Adds how alike the clusters that hold node i are to those that hold each node asked about.
+fn add_up(
+    groups: &[Group],
+    alike: &Array2<f64>,
+    i: usize,
+    sums: &mut [f64],
+    [first, second]: &mut [Vec<f64>; 2],
+) {
+    for pair in groups.chunks(2) {
+        if let [a, b] = pair
+            && a.tabulate(alike, i, first)
+            && b.tabulate(alike, i, second)
+        {
+            let (first, second) = (table(first), table(second));
+            for ((sum, &p), &q) in sums.iter_mut().zip(&a.places).zip(&b.places) {
+                *sum += first[usize::from(p) % SUMS] + second[usize::from(q) % SUMS];
+            }
+        } else {
+            pair.iter().for_each(|group| group.add_up(alike, i, sums, first));
+        }
+    }
+}
+
+/// A table at the length that every place lies in.
+fn table(sums: &mut Vec<f64>) -> &[f64; SUMS] {
+    sums.resize(SUMS, 0.0);
+    sums.first_chunk().unwrap_or(&[0.0; SUMS])
 }
 
 /// Sums that one table holds: as many as stay in the nearest cache.
@@ -137,9 +255,13 @@ const SUMS: usize = 2048;
 /// Members with labels whose sums are looked up together: one table holds the sum for every
 /// combination of their labels, and every node has the place of its own combination. Sums are exact
 /// (they lie on a grid), so that their order does not matter.
+///
+/// A member of more clusters is alone, without a table: its clusters are looked up themselves.
 struct Group {
     members: Vec<Labels>,
+    /// Of the nodes that are asked about.
     places: Vec<u16>,
+    clusters: Vec<u32>,
 }
 
 /// The labels of a member, as clusters of the ensemble; `clusters.end` where there is none.
@@ -159,7 +281,7 @@ fn groups(nodes: &Microclusters, incidence: &ClusterIncidence) -> Result<Vec<Gro
         // One more for the nodes without a label.
         let choices = clusters.len() + 1;
         if sums.saturating_mul(choices) > SUMS {
-            groups.push(Group { members: Vec::new(), places: Vec::new() });
+            groups.push(Group { members: Vec::new(), places: Vec::new(), clusters: Vec::new() });
             sums = 1;
         }
         sums *= choices;
@@ -167,9 +289,8 @@ fn groups(nodes: &Microclusters, incidence: &ClusterIncidence) -> Result<Vec<Gro
             group.members.push(Labels { clusters, of });
         }
     }
-    for group in groups.iter_mut().filter(|group| group.members.len() > 1) {
-        group.places = room::collected((0..nodes.n_nodes()).map(|i| group.place(i)))?;
-    }
+    let all = room::collected(0..nodes.n_nodes())?;
+    groups.iter_mut().try_for_each(|group| group.keep(&all))?;
     Ok(groups)
 }
 
@@ -182,40 +303,62 @@ impl Group {
         place as u16
     }
 
-    /// Adds how alike the clusters that hold node i are to those that hold each other.
-    fn add_up(&self, alike: &Array2<f64>, i: usize, sums: &mut [f64], table: &mut Vec<f64>) {
+    /// These nodes are asked about from now on.
+    fn keep(&mut self, nodes: &[usize]) -> Result<()> {
         if let [labels] = &self.members[..] {
-            let cluster = labels.of[i] as usize;
-            if cluster < labels.clusters.end {
-                let row = alike.row(cluster);
-                for (sum, &c) in sums.iter_mut().zip(&labels.of) {
-                    if (c as usize) < labels.clusters.end {
-                        *sum += row[c as usize];
-                    }
-                }
-            }
-            return;
+            self.clusters = room::collected(nodes.iter().map(|&i| labels.of[i]))?;
+        } else {
+            self.places = room::collected(nodes.iter().map(|&i| self.place(i)))?;
+        }
+        Ok(())
+    }
+
+    /// How alike the clusters that hold node i are to every combination of clusters; false where
+    /// there is no table.
+    fn tabulate(&self, alike: &Array2<f64>, i: usize, table: &mut Vec<f64>) -> bool {
+        if self.members.len() < 2 {
+            return false;
         }
         table.clear();
         table.push(0.0);
         for labels in &self.members {
             let (cluster, before) = (labels.of[i] as usize, table.len());
-            let known = cluster < labels.clusters.end;
             let choices = labels.clusters.len() + 1;
+            let own = if cluster < labels.clusters.end {
+                alike.row(cluster).to_slice().map_or(&[][..], |row| &row[labels.clusters.clone()])
+            } else {
+                &[]
+            };
             table.resize(before * choices, 0.0);
             // From the last on: an entry is read before it is overwritten.
             for at in (0..before).rev() {
                 let sum = table[at];
                 let entries = &mut table[at * choices..(at + 1) * choices];
                 entries.fill(sum);
-                if known {
-                    let own = alike.slice(s![cluster, labels.clusters.clone()]);
-                    entries.iter_mut().zip(own).for_each(|(entry, v)| *entry += v);
-                }
+                entries.iter_mut().zip(own).for_each(|(entry, v)| *entry += v);
             }
         }
-        for (sum, &place) in sums.iter_mut().zip(&self.places) {
-            *sum += table[usize::from(place)];
+        true
+    }
+
+    /// Adds how alike the clusters that hold node i are to those that hold each other.
+    fn add_up(&self, alike: &Array2<f64>, i: usize, sums: &mut [f64], table: &mut Vec<f64>) {
+        if self.tabulate(alike, i, table) {
+            for (sum, &place) in sums.iter_mut().zip(&self.places) {
+                *sum += table[usize::from(place)];
+            }
+            return;
+        }
+        for labels in &self.members {
+            let cluster = labels.of[i] as usize;
+            if cluster < labels.clusters.end {
+                let row = alike.row(cluster);
+                for (sum, &c) in sums.iter_mut().zip(&self.clusters) {
+                    if (c as usize) < labels.clusters.end {
+                        *sum += row[c as usize];
+                    }
+                }
+            }
         }
     }
 }
@@ -253,8 +396,9 @@ fn add_up_soft(
 /// linkage on the enhanced co-association.
 ///
 /// Use it where clusters of the members overlap in chains, so that plain co-association misses who
-/// belongs together. Deterministic; the similarity is a dense matrix over microclusters, beyond
-/// some 30,000 of them use [`EcpcsMc`](crate::EcpcsMc).
+/// belongs together. Deterministic; average linkage of labels computes the similarities of
+/// microclusters a row at a time, all else has a dense matrix of them. Beyond some 30,000
+/// microclusters, whose matrix would not fit, use [`EcpcsMc`](crate::EcpcsMc).
 ///
 /// ```
 /// use consilience::{ConsensusFunction, Ensemble, Partition};
@@ -300,3 +444,40 @@ impl EcpcsHc {
 }
 
 linked_method!(EcpcsHc, "ecpcs-hc");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use consilience_core::{Ensemble, Linkage, Partition, Seed};
+    use consilience_graph::Agglomeration;
+
+    #[test]
+    fn trees_of_rows_are_those_of_the_matrix_to_the_bit() {
+        // The members of the last are too many for tables.
+        let sizes = [(1, 1, 1), (2, 3, 2), (80, 3, 4), (500, 7, 9), (300, 3, 200)];
+        for (seed, (objects, members, clusters)) in (0..).zip(sizes) {
+            for missing in [false, true] {
+                let mut s = Seed(seed).stream();
+                let members = (0..members).map(|_| {
+                    let label = |i: usize| {
+                        let own = (i / 3 + s.below(clusters)) % clusters;
+                        (!missing || s.below(4) > 0).then_some(own as u64)
+                    };
+                    let labels: Vec<_> = (0..objects).map(label).collect();
+                    Partition::from_fn(objects, |i| labels[i]).unwrap()
+                });
+                let ensemble = Ensemble::new(members.collect()).unwrap();
+                let nodes = Microclusters::of(&ensemble).unwrap();
+                if nodes.n_nodes() == 0 {
+                    continue;
+                }
+                let similarity = EnhancedCoAssociation::default();
+                let mut report = Report::default();
+                let graph = similarity.between(&nodes, &mut report, &()).unwrap();
+                let tree = Agglomeration::new(Linkage::Average, 1).dendrogram(graph, &()).unwrap();
+                let found = similarity.average_tree(&nodes, &mut report, &()).unwrap();
+                assert_eq!(found, Some(tree), "{objects} objects, labels missing: {missing}");
+            }
+        }
+    }
+}

@@ -5,9 +5,11 @@ use consilience_graph::{CoAssociation, Linked, linked_method};
 ///
 /// The plain classic: no parameters but the linkage, and exact on microclusters, which count with
 /// their sizes. Use it as the yardstick; where local links mislead, `Pta` of the same ensemble does
-/// better. Average linkage of a complete ensemble needs no matrix, and makes one only where members
-/// are so many that it is faster, and it small and within the budget; the other linkages and
-/// missing labels need one, and from some 30,000 microclusters on it no longer fits.
+/// better. Average linkage of a complete ensemble needs no matrix; where labels are missing, or
+/// members are so many that it is faster, similarities are computed a row at a time, of no more
+/// microclusters than a matrix would fit for: some 30,000. Complete and single linkage keep a byte
+/// for each pair, two where there are more than 255 different similarities; the other linkages
+/// need the matrix.
 ///
 /// ```
 /// use consilience::{Clusters, ConsensusFunction, Ensemble, Partition};
@@ -30,7 +32,8 @@ use consilience_graph::{CoAssociation, Linked, linked_method};
 /// O(n M) for the microclusters. Average linkage of a complete ensemble: O(n~ M) memory; each of
 /// some 3 n~ searches for a nearest neighbour reads the microclusters that share the smaller
 /// clusters of one, O(n~ M) at worst. Otherwise O(n~^2 M) byte operations and O(n~^2) for the tree;
-/// 8 n~^2 bytes.
+/// n~^2 or 2 n~^2 bytes under complete and single linkage, else 8 n~^2 at most, which under average
+/// linkage is asked of the budget and as a rule is a tenth of it.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
@@ -48,7 +51,8 @@ pub struct EvidenceAccumulation(Linked<CoAssociation>);
 impl EvidenceAccumulation {
     /// EAC with average linkage; [`Clusters::Auto`] is the longest lifetime in the dendrogram.
     pub fn new(clusters: impl Into<Clusters>) -> Self {
-        EvidenceAccumulation(Linked::new(CoAssociation::default(), clusters))
+        let linked = Linked::new(CoAssociation::default(), clusters);
+        EvidenceAccumulation(linked.own_tree(CoAssociation::tree_of_levels))
     }
 
     consilience_core::setters! {

@@ -1,4 +1,4 @@
-//! The starts, the loop and the merging of components.
+//! The starts, and the loop.
 
 use consilience_core::{Error, Observer, Report, Result, Seed, Status};
 use ndarray::Array2;
@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::PositionModel;
 use super::layout::Layout;
 use super::prior::Prior;
+use super::search::{Seen, search};
 use super::small::Shape;
 use super::state::{Fixed, State};
 use crate::answer_counts::AnswerCounts;
@@ -32,9 +33,6 @@ const LADDER: [usize; 11] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20];
 const SHORT_LADDER: [usize; 4] = [2, 5, 10, 20];
 /// Share of labels that a perturbed start draws anew.
 const PERTURBED: f64 = 0.2;
-/// Pairs of components that are tried to be merged, and rounds after which that has to pay.
-const MERGES: usize = 3;
-const MERGED_ROUNDS: usize = 10;
 
 /// A fit, over the answered objects.
 #[derive(Clone, Debug)]
@@ -84,12 +82,11 @@ impl FittedPositions {
 }
 
 /// A start on its way.
-#[derive(Clone)]
-struct Tried {
-    state: State,
-    bound: f64,
-    iterations: usize,
-    converged: bool,
+pub(super) struct Tried {
+    pub(super) state: State,
+    pub(super) bound: f64,
+    pub(super) iterations: usize,
+    pub(super) converged: bool,
 }
 
 /// The best of all starts; `clusters` components at most, or as many as the answers ask for.
@@ -126,21 +123,23 @@ pub(crate) fn fit(
     let layout = Layout::of(answers);
     let fixed = Fixed { layout: &layout, shape, prior: Prior::default(), truncation };
     let trial = if large { SHORT_TRIAL } else { TRIAL };
-    let mut best = best_of(model, &fixed, &starts, trial, observer)?;
-    if clusters.is_none() && !large {
-        best = merged(model, &fixed, best, observer)?;
-    }
+    let fits = finished(model, &fixed, &starts, trial, observer)?;
+    let (best, seen) = match clusters {
+        Some(_) => (highest(fits)?, Seen::default()),
+        None => search(model, &fixed, fits, (answers, counts), (trial, large), observer)?,
+    };
     let Tried { state, bound, iterations, converged } = best;
     let q = table(n, truncation, &state.mixture.q);
     let seed = model.seed.derive("crowd cluster count", 0);
-    let count = ClusterCount::of(q.view(), seed);
+    let count = seen.count(n, truncation, seed);
+    let count = count.unwrap_or_else(|| ClusterCount::of(q.view(), seed));
     let positions = table(n, model.dimensions, &state.objects.mean);
     let read = (read < all).then_some([read, all]);
     Ok(FittedPositions { q, positions, count, bound, iterations, converged, read })
 }
 
 /// Row by row.
-fn table(n: usize, columns: usize, values: &[f64]) -> Array2<f64> {
+pub(super) fn table(n: usize, columns: usize, values: &[f64]) -> Array2<f64> {
     Array2::from_shape_fn((n, columns), |(i, c)| values[i * columns + c])
 }
 
@@ -187,7 +186,7 @@ fn ladder(
     Ok(found.into_iter().flatten().collect())
 }
 
-fn perturb(labels: &mut [u32], k: usize, seed: Seed) {
+pub(super) fn perturb(labels: &mut [u32], k: usize, seed: Seed) {
     let mut stream = seed.stream();
     for label in labels {
         if stream.uniform() < PERTURBED {
@@ -196,7 +195,7 @@ fn perturb(labels: &mut [u32], k: usize, seed: Seed) {
     }
 }
 
-fn run(
+pub(super) fn run(
     model: &PositionModel,
     fixed: &Fixed<'_>,
     mut state: State,
@@ -213,14 +212,15 @@ fn run(
     Ok(Tried { state, bound, iterations, converged })
 }
 
-/// All run for a while, those of highest bound go on until they converge.
-fn best_of(
+/// All run for a while, those of highest bound go on until they converge; these, best first after
+/// the trial.
+pub(super) fn finished(
     model: &PositionModel,
     fixed: &Fixed<'_>,
     starts: &[Vec<u32>],
     trial: usize,
     observer: &dyn Observer,
-) -> Result<Tried> {
+) -> Result<Vec<Tried>> {
     let mut tried: Vec<Tried> = starts
         .par_iter()
         .map(|labels| run(model, fixed, State::start(fixed, labels), trial, observer))
@@ -228,7 +228,7 @@ fn best_of(
     // Stable, so that of equals the first goes on and no choice depends on the order of arrival.
     tried.sort_by(|a, b| b.bound.total_cmp(&a.bound));
     tried.truncate(starts.len().div_ceil(3));
-    let finished: Vec<Tried> = tried
+    tried
         .into_par_iter()
         .map(|trial| {
             let left = model.max_iterations.saturating_sub(trial.iterations);
@@ -239,41 +239,11 @@ fn best_of(
             observer.progress("start", rest.iterations, rest.iterations);
             Ok(Tried { iterations: trial.iterations + rest.iterations, ..rest })
         })
-        .collect::<Result<_>>()?;
-    let best = finished.into_iter().reduce(|best, f| if f.bound > best.bound { f } else { best });
-    best.ok_or_else(|| Error::invalid("0 starts; expected at least 1"))
+        .collect()
 }
 
-/// Merges two components as long as the bound rises: what starts with too many keeps them.
-fn merged(
-    model: &PositionModel,
-    fixed: &Fixed<'_>,
-    mut best: Tried,
-    observer: &dyn Observer,
-) -> Result<Tried> {
-    loop {
-        observer.check()?;
-        let tried: Vec<Tried> = best
-            .state
-            .mixture
-            .closest(MERGES)
-            .into_par_iter()
-            .map(|(a, b)| {
-                let mut state = best.state.clone();
-                state.merge(fixed, a, b);
-                run(model, fixed, state, MERGED_ROUNDS, observer)
-            })
-            .collect::<Result<_>>()?;
-        let better = tried.into_iter().reduce(|a, b| if b.bound > a.bound { b } else { a });
-        let Some(better) = better.filter(|tried| tried.bound > best.bound) else { break };
-        let left = model.max_iterations.saturating_sub(best.iterations + better.iterations);
-        let before = best.iterations + better.iterations;
-        best = if better.converged || left == 0 {
-            better
-        } else {
-            run(model, fixed, better.state, left, observer)?
-        };
-        best.iterations += before;
-    }
-    Ok(best)
+/// That of highest bound, the first of equals.
+pub(super) fn highest(fits: Vec<Tried>) -> Result<Tried> {
+    let best = fits.into_iter().reduce(|best, f| if f.bound > best.bound { f } else { best });
+    best.ok_or_else(|| Error::invalid("0 starts; expected at least 1"))
 }

@@ -221,6 +221,16 @@ impl Mixture {
         counts
     }
 
+    /// Components that are some object's likeliest, the first of equals.
+    pub(super) fn held(&self) -> usize {
+        let mut held = vec![false; self.truncation()];
+        for row in self.q.chunks_exact(held.len()) {
+            let likeliest = (1..row.len()).fold(0, |b, c| if row[c] > row[b] { c } else { b });
+            held[likeliest] = true;
+        }
+        held.iter().filter(|&&h| h).count()
+    }
+
     /// Pairs of components that hold objects, those whose means are closest first, at most `most`:
     /// squared distances in units of the two precisions.
     pub(super) fn closest(&self, most: usize) -> Vec<(usize, usize)> {

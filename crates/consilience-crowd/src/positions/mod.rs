@@ -7,6 +7,7 @@ mod objects;
 mod prior;
 #[cfg(test)]
 mod reference;
+mod search;
 mod small;
 mod state;
 #[cfg(test)]
@@ -51,8 +52,10 @@ use crate::memberships;
 ///
 /// Starts are the spectral clusterings of [`BlockModel`](crate::BlockModel) and perturbations of
 /// them, with positions that the answers between the clusters ask for. Where the number of clusters
-/// is not given, they are spectral clusterings into 1 to 20, and components are merged as long as
-/// the bound rises. The highest bound wins.
+/// is not given, they are spectral clusterings into 1 to 20; up to 100,000 pair answers more follow
+/// around the number that these end with; then components are merged as long as the bound rises.
+/// The highest bound wins, and the number of clusters is weighed over the best fit that was found
+/// of each number.
 ///
 /// ```
 /// use consilience::Clusters;
@@ -149,8 +152,11 @@ impl PositionModel {
         #[doc(alias = "truncation")]
         pub fn components(mut self, components: usize) { self.components = components }
 
-        /// Starts where the number of clusters is given. Default 6; 1 to 10000. With more than a
-        /// million pair answers to read the four computed ones alone are taken.
+        /// Starts. Default 6; 1 to 10000. With more than a million pair answers to read the four
+        /// computed ones alone are taken. Where the number of clusters is automatic, these are
+        /// further starts, beside those into 1 to 20: a third of them, rounded up, for the number
+        /// of clusters that those end with, for one fewer and for one more; with more than 100,000
+        /// pair answers there are none.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// Stops where no membership changes by more. Default 1e-3; above 0.
@@ -247,9 +253,10 @@ impl PositionModel {
         let t = self.clusters.fixed().unwrap_or(self.components).min(n).max(1);
         let starts = rayon::current_num_threads();
         let worker = (p + 1) * (p + 2) + p * p + 2 * d * d;
-        // What is tried and goes on is kept as well.
+        // What is tried and goes on is kept as well, and the best memberships of each number.
         self.budget.check_table("workers", answers.n_workers(), worker * (starts + 2), 8)?;
-        let kept = t.saturating_mul(self.restarts.max(24));
+        let numbers = if self.clusters.fixed().is_none() { t } else { 0 };
+        let kept = t.saturating_mul(self.restarts.max(24).saturating_add(numbers));
         self.budget.check_table("components of objects", n, kept.saturating_add(p + d), 8)?;
         self.budget.check_table("answers between clusters", t, t, 32)
     }

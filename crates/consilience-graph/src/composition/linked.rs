@@ -52,7 +52,12 @@ pub struct Linked<S> {
     lifespan: Lifespan,
     collapse: bool,
     name: String,
+    own_tree: Option<OwnTree<S>>,
 }
+
+/// The tree of a linkage, where a similarity has one without its matrix.
+type OwnTree<S> =
+    fn(&S, Linkage, &Microclusters, &mut Report, &dyn Observer) -> Result<Option<Dendrogram>>;
 
 impl<S: Similarity> Linked<S> {
     /// Average linkage on a similarity of microclusters.
@@ -65,6 +70,7 @@ impl<S: Similarity> Linked<S> {
             lifespan: Lifespan::Whole,
             collapse: true,
             name: String::new(),
+            own_tree: None,
         };
         method.linkage(Linkage::Average)
     }
@@ -113,6 +119,14 @@ impl<S: Similarity> Linked<S> {
         self.similarity = change(self.similarity);
         let linkage = self.linkage;
         self.linkage(linkage)
+    }
+
+    /// Where to have the trees of linkages without the matrix, of leaves of any weights; `None`
+    /// where it says so. Average linkage over objects is [`Similarity::average_tree`] first.
+    #[doc(hidden)]
+    pub fn own_tree(mut self, tree: OwnTree<S>) -> Self {
+        self.own_tree = Some(tree);
+        self
     }
 
     /// The similarity.
@@ -182,6 +196,11 @@ impl<S: Similarity> Hierarchy for Linked<S> {
         if self.linkage == Linkage::Average
             && self.weights == LeafWeights::Objects
             && let Some(tree) = self.similarity.average_tree(nodes, report, observer)?
+        {
+            return Ok(tree);
+        }
+        if let Some(tree) = self.own_tree
+            && let Some(tree) = tree(&self.similarity, self.linkage, nodes, report, observer)?
         {
             return Ok(tree);
         }

@@ -1,4 +1,4 @@
-use consilience_core::{Dense, Partition, with_rows};
+use consilience_core::{Dense, Objects, Partition, Seed, with_rows};
 use consilience_num::svd::{SvdOptions, truncated_svd};
 use ndarray::{Array2, ArrayView2};
 use serde::Serialize;
@@ -7,7 +7,7 @@ use super::name;
 use crate::ClusteringReport;
 
 /// Most objects in the projection.
-const POINTS: usize = 2_000;
+pub(crate) const POINTS: usize = 2_000;
 /// Most clusters whose features are listed.
 const MOST_CLUSTERS: usize = 100;
 /// Features that are listed of each.
@@ -21,7 +21,8 @@ const ROUNDING: f64 = 1e-12;
 pub struct FeatureFindings {
     /// Share of the variance in each of the two directions of the projection.
     pub explained: Vec<f64>,
-    /// Objects in the plane of the first two principal components of standardized features.
+    /// Objects in the plane of the first two principal components of standardized features; a row
+    /// that stands for many counts as often as it is drawn, and is there once.
     pub projection: Vec<ProjectedObject>,
     /// Whether they are only some of all.
     pub sampled: bool,
@@ -70,30 +71,49 @@ pub(super) fn findings(
     let sums = with_rows!(x, |rows| Sums::of(rows, partition, counts));
     let k = partition.n_clusters().min(MOST_CLUSTERS);
     let effects = (0..k).map(|c| sums.effects(c, &report.feature_names)).collect();
-    let n = x.n_objects();
-    let mut objects: Vec<usize> = (0..n).collect();
-    if n > POINTS {
-        objects = report.seed.derive("projection", 0).stream().sample(n, POINTS);
-        objects.sort_unstable();
+    let objects = Objects::of_ensemble(report.ensemble);
+    let drawn = Drawn::of(&objects, report.seed);
+    let roots: Vec<f64> = drawn.counts.iter().map(|count| count.sqrt()).collect();
+    let mut table = with_rows!(x, |rows| sums.standardized(rows, &drawn, objects.counted()));
+    for (mut row, root) in table.rows_mut().into_iter().zip(&roots) {
+        row *= *root;
     }
-    let table = with_rows!(x, |rows| sums.standardized(rows, &objects));
     let svd = truncated_svd(&table, &SvdOptions::new(2).seed(report.seed));
     let total: f64 = table.iter().map(|v| v * v).sum();
-    let coordinate = |row: usize, column: usize| match svd.values.get(column) {
-        Some(value) => svd.left[[row, column]] * value,
+    let coordinate = |at: usize, column: usize| match svd.values.get(column) {
+        Some(value) => svd.left[[at, column]] * value / roots[at],
         None => 0.0,
     };
-    let projection = objects.iter().enumerate().map(|(row, &object)| ProjectedObject {
+    let projection = drawn.rows.iter().enumerate().map(|(at, &object)| ProjectedObject {
         object,
         cluster: partition.label(object),
-        x: coordinate(row, 0),
-        y: coordinate(row, 1),
+        x: coordinate(at, 0),
+        y: coordinate(at, 1),
     });
     FeatureFindings {
         explained: svd.values.iter().map(|v| v * v / total).collect(),
         projection: projection.collect(),
-        sampled: n > POINTS,
+        sampled: objects.total() > POINTS,
         effects,
+    }
+}
+
+/// The objects of the projection.
+struct Drawn {
+    /// Their rows, ascending.
+    rows: Vec<usize>,
+    /// How many of them each row stands for.
+    counts: Vec<f64>,
+}
+
+impl Drawn {
+    /// All objects or, of many, some: those that are drawn where each has a row of its own.
+    fn of(objects: &Objects<'_>, seed: Seed) -> Self {
+        let some = seed.derive("projection", 0).stream().sample(objects.total(), POINTS);
+        let rows = objects.rows_of(some.into_iter().map(|object| object as u64));
+        let runs = rows.chunk_by(|a, b| a == b);
+        let (rows, counts) = runs.map(|run| (run[0], run.len() as f64)).unzip();
+        Drawn { rows, counts }
     }
 }
 
@@ -177,20 +197,28 @@ impl Sums {
         all
     }
 
-    /// The features of some objects, each with mean 0 and variance 1 over all.
+    /// The features of some objects, each with mean 0 and variance 1 over all of them; one row for
+    /// each of theirs.
     fn standardized<F: Copy + Into<f64>>(
         &self,
         x: ArrayView2<'_, F>,
-        objects: &[usize],
+        drawn: &Drawn,
+        counted: bool,
     ) -> Array2<f64> {
-        let mut table = Array2::from_shape_fn((objects.len(), x.ncols()), |(row, feature)| {
-            x[[objects[row], feature]].into() - self.origin[feature]
+        let mut table = Array2::from_shape_fn((drawn.rows.len(), x.ncols()), |(at, feature)| {
+            x[[drawn.rows[at], feature]].into() - self.origin[feature]
         });
+        let n: f64 = drawn.counts.iter().sum();
         for mut column in table.columns_mut() {
-            let n = column.len() as f64;
-            let mean = column.sum() / n;
+            // Sums in the order that they have where no row is counted.
+            let sum: f64 = match counted {
+                true => column.iter().zip(&drawn.counts).map(|(v, count)| count * v).sum(),
+                false => column.sum(),
+            };
+            let mean = sum / n;
             column -= mean;
-            let deviation = (column.iter().map(|v| v * v).sum::<f64>() / n).sqrt();
+            let squares = column.iter().zip(&drawn.counts).map(|(v, count)| count * (v * v));
+            let deviation = (squares.sum::<f64>() / n).sqrt();
             let scale = column.iter().fold(mean.abs(), |m, v| m.max(v.abs()));
             if deviation > ROUNDING * scale {
                 column /= deviation;

@@ -12,6 +12,7 @@ pub use answer::ClassFindings;
 pub use answer::{
     AnswerFindings, ClusterFindings, CoAssociationFindings, InputFindings, TruthFindings,
 };
+pub(crate) use features::POINTS as PROJECTED;
 pub use features::{FeatureEffect, FeatureFindings, ProjectedObject};
 pub use members::{CoverageFindings, MemberFindings, MembersFindings};
 pub use methods::{CandidateFindings, MethodsFindings, TreeFindings};

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::markup::{Cell, Page, percent, thousands};
 use super::{data, heading};
 use crate::escape::escape;
+use crate::findings::PROJECTED;
 use crate::pictures::canvas::Title;
 use crate::pictures::scatter::Point;
 use crate::pictures::{curves, dendrogram, flow, heat_map, histogram, scatter};
@@ -482,7 +483,7 @@ fn features(page: &mut Page, f: &Findings) {
     let (across, up) = (axis("first", 0), axis("second", 1));
     let svg = scatter::scatter(&points, (&across, &up), Title::Told("Projection of the features"));
     let some = if x.sampled {
-        format!(" {} objects drawn at random.", thousands(points.len() as u64))
+        format!(" {} objects drawn at random.", thousands(PROJECTED as u64))
     } else {
         String::new()
     };

@@ -112,6 +112,27 @@ fn links(s: &Settings, of: LinkBased) -> Result<LinkBased> {
     Ok(tuned!(s, of, number decay, word linkage by LINKAGES))
 }
 
+/// Refuses random starts for a cut that has none to choose from.
+fn starts_of_cut(s: &Settings) -> Result<()> {
+    let cut = s.word("cut_method", CUTS)?.unwrap_or_default();
+    if s.count("restarts")?.is_some() && cut != CutMethod::Spectral {
+        return Err(Error::invalid("restarts: only with cut_method=spectral"));
+    }
+    Ok(())
+}
+
+fn walker(s: &Settings) -> Result<RandomWalker> {
+    let walker = RandomWalker::new(s.clusters).memory_budget(s.budget);
+    let least = s.count("region")?;
+    let agreed = SeedRule::Agreement { least: least.unwrap_or(5) };
+    let rules = [("supported", SeedRule::Supported), ("agreement", agreed)];
+    let rule = s.word("seeds", &rules)?.unwrap_or_default();
+    if least.is_some() && rule != agreed {
+        return Err(Error::invalid("region: only with seeds=agreement"));
+    }
+    Ok(tuned!(s, walker.seeds(rule), number link_preference, count neighbours))
+}
+
 fn completed(s: &Settings) -> Result<EcmcAl> {
     let mut ecmc = EcmcAl::new(s.clusters).seed(s.seed).memory_budget(s.budget);
     if let Some(c) = s.number("c")? {
@@ -223,24 +244,33 @@ hard!(GP_MGLA, |s| tuned!(
     number object_link_weight,
     number agreement_exponent
 ));
-hard!(CSPA, |s| tuned!(
-    s,
-    Cspa::new(s.clusters).seed(s.seed).memory_budget(s.budget),
-    count restarts,
-    word cut_method by CUTS
-));
-hard!(HGPA, |s| tuned!(
-    s,
-    Hgpa::new(s.clusters).seed(s.seed).memory_budget(s.budget),
-    count restarts,
-    word cut_method by CUTS
-));
-hard!(MCLA, |s| tuned!(
-    s,
-    Mcla::new(s.clusters).seed(s.seed).memory_budget(s.budget),
-    count restarts,
-    word cut_method by CUTS
-));
+hard!(CSPA, |s| {
+    starts_of_cut(s)?;
+    tuned!(
+        s,
+        Cspa::new(s.clusters).seed(s.seed).memory_budget(s.budget),
+        count restarts,
+        word cut_method by CUTS
+    )
+});
+hard!(HGPA, |s| {
+    starts_of_cut(s)?;
+    tuned!(
+        s,
+        Hgpa::new(s.clusters).seed(s.seed).memory_budget(s.budget),
+        count restarts,
+        word cut_method by CUTS
+    )
+});
+hard!(MCLA, |s| {
+    starts_of_cut(s)?;
+    tuned!(
+        s,
+        Mcla::new(s.clusters).seed(s.seed).memory_budget(s.budget),
+        count restarts,
+        word cut_method by CUTS
+    )
+});
 hard!(HBGF, |s| tuned!(
     s,
     Hbgf::new(s.clusters).seed(s.seed).memory_budget(s.budget),
@@ -294,17 +324,7 @@ soft!(LEAST_SQUARES, |s| tuned!(
     LeastSquares::new(s.clusters).seed(s.seed).memory_budget(s.budget),
     count max_iterations
 ));
-soft!(WALKER, |s| {
-    let walker = RandomWalker::new(s.clusters).memory_budget(s.budget);
-    let least = s.count("region")?.unwrap_or(5);
-    let agreed = SeedRule::Agreement { least };
-    let rules = [("supported", SeedRule::Supported), ("agreement", agreed)];
-    let walker = match s.word("seeds", &rules)? {
-        Some(rule) => walker.seeds(rule),
-        None => walker,
-    };
-    tuned!(s, walker, number link_preference, count neighbours).soft()
-});
+soft!(WALKER, |s| walker(s)?.soft());
 recipe!(PCC_KL, None, |s| {
     AnyConsensus::counted(probabilistic(s, crate::bregman::KullbackLeibler)?, s.clusters)
 });

@@ -132,7 +132,15 @@ const GP_MGLA: &[Parameter] = &[
     .alias(&["alpha"]),
     AGREEMENT,
 ];
-const CUT: &[Parameter] = &[restarts("10"), CUT_METHOD];
+const CUT: &[Parameter] = &[
+    Parameter::new(
+        "restarts",
+        "random starts, of which the best is kept; only with cut_method=spectral",
+        "10",
+        "1 to 10000",
+    ),
+    CUT_METHOD,
+];
 const STARTS_3: &[Parameter] = &[restarts("3")];
 const STARTS_10: &[Parameter] = &[restarts("10")];
 const MIXTURE: &[Parameter] = &[
@@ -166,7 +174,7 @@ const WALKER: &[Parameter] = &[
     Parameter::new("neighbours", "strongest links of a microcluster that stay", "10", "at least 1"),
     Parameter::new(
         "region",
-        "fewest objects of a region, of the seeds by agreement",
+        "fewest objects of a region; only with seeds=agreement",
         "5",
         "at least 1",
     ),

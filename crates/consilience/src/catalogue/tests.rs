@@ -46,14 +46,18 @@ fn stated_defaults_are_the_real_ones() {
         let run = |settings: &Settings| {
             method.build(settings).unwrap().fit(&ensemble, &()).unwrap().output
         };
-        let plain = run(&Settings::new(3));
         for parameter in method.parameters() {
             // A rule in words is no value.
             if parameter.default.contains(' ') {
                 continue;
             }
+            let beside = match parameter.name {
+                "region" => Settings::new(3).parameter("seeds", "agreement"),
+                _ => Settings::new(3),
+            };
+            let plain = run(&beside);
             for name in std::iter::once(&parameter.name).chain(parameter.aliases) {
-                let said = run(&Settings::new(3).parameter(*name, parameter.default));
+                let said = run(&beside.clone().parameter(*name, parameter.default));
                 assert_eq!(said, plain, "{} {name} = {}", method.name(), parameter.default);
             }
         }
@@ -197,6 +201,25 @@ fn parameters_reach_the_method() {
         }
         let unknown = Settings::new(2).parameter("colour", 1);
         assert!(method.build(&unknown).err().unwrap().message().contains("colour"));
+    }
+}
+
+/// What would be read and then do nothing is refused, as half of a pair is.
+#[test]
+fn parameters_that_mean_nothing_beside_others_are_refused() {
+    let cases: [(&str, &[Said], &str); 5] = [
+        ("srw", &[("region", "0")], "region: only with seeds=agreement"),
+        ("srw", &[("region", "5"), ("seeds", "supported")], "region: only with seeds=agreement"),
+        ("ecmc-al", &[("d0", "0.1")], "d0 or d1 alone"),
+        ("cspa", &[("restarts", "3"), ("cut", "hypergraph")], "only with cut_method=spectral"),
+        ("hgpa", &[("cut", "hypergraph"), ("restarts", "3")], "only with cut_method=spectral"),
+    ];
+    for (method, said, expected) in cases {
+        let of = |all: Settings, (name, value): &Said| all.parameter(*name, value);
+        let settings = said.iter().fold(Settings::new(2), of);
+        let error = by_name(method).unwrap().build(&settings).map(|_| ()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidParameter, "{method} {said:?}");
+        assert!(error.message().contains(expected), "{method} {said:?}: {error}");
     }
 }
 

@@ -140,14 +140,15 @@ impl Inputs {
             }
             None => (files::members(ensemble, &[], terminal)?, None),
         };
-        let n = members.ensemble.n_objects() + new.as_ref().map_or(0, |rows| rows.nrows());
+        let before = members.ensemble.n_objects();
+        let n = before + new.as_ref().map_or(0, |rows| rows.nrows());
         let objects = Objects { n, ids: members.ids };
         let path = args.constraints.as_deref();
         let batches = path.map(|path| files::batches(path, &objects, terminal)).transpose()?;
         let truth = files::truth(args.truth.as_deref(), &objects, terminal)?;
         let features = features(args, &objects, terminal)?;
         let path = args.since.as_deref();
-        let since = path.map(|path| earlier(path, &objects, terminal)).transpose()?;
+        let since = path.map(|path| earlier(path, &objects, before, terminal)).transpose()?;
         let read = |path| state::read(path, objects.ids.as_ref(), terminal);
         let stored = args.state.as_deref().map(read).transpose()?.flatten();
         let ensemble =
@@ -165,23 +166,36 @@ impl Inputs {
     }
 }
 
-/// Earlier labels, of all objects or, without ids, of the first of them.
-fn earlier(path: &Path, objects: &Objects, terminal: &Terminal) -> Outcome<Partition> {
+/// Earlier labels, of all objects or, without ids, of those that there were `before` new ones came.
+fn earlier(
+    path: &Path,
+    objects: &Objects,
+    before: usize,
+    terminal: &Terminal,
+) -> Outcome<Partition> {
     // What changed since they were written may be written in their place.
     files::may_replace(path);
     let labels = files::labels_beside(path, terminal)?;
+    let place = path.display();
     match (&labels.ids, &objects.ids) {
-        (Some(_), Some(_)) => Ok(files::labels_of(path, objects, "labels", terminal)?.partition),
-        (None, None) => Ok(labels.partition),
-        (ids, _) => {
-            let place = path.display();
-            terminal.note(match ids.is_some() {
-                true => format!("{place} has ids and the objects have none: joined row by row"),
-                false => format!("{place} has no ids: joined row by row"),
-            });
-            Ok(labels.partition)
+        (Some(_), Some(_)) => {
+            return Ok(files::labels_of(path, objects, "labels", terminal)?.partition);
         }
+        (None, None) => {}
+        (Some(_), None) => {
+            terminal.note(format!("{place} has ids and the objects have none: joined row by row"));
+        }
+        (None, Some(_)) => terminal.note(format!("{place} has no ids: joined row by row")),
     }
+    let (rows, n) = (labels.partition.n_objects(), objects.n);
+    if rows == n || rows == before {
+        return Ok(labels.partition);
+    }
+    let without =
+        if before < n { format!(", or {before} without the new ones") } else { String::new() };
+    Err(Failure::Bad(format!(
+        "{place}: {rows} rows of labels, expected {n}, one per object{without}"
+    )))
 }
 
 fn features(args: &Update, objects: &Objects, terminal: &Terminal) -> Outcome<Option<Array2<f64>>> {
