@@ -442,6 +442,23 @@ fn the_unit_of_weights_leaves_no_trace() {
     assert!(taken >= 3 * 16, "{taken}");
 }
 
+/// Whatever weights are allowed, in a unit of one's own they are as well.
+#[test]
+fn weights_may_be_far_apart() {
+    let ensemble = unit_worlds().into_iter().next().unwrap();
+    for far in [[0.5, 1e9, 1.0], [1e-9, 1e9, 1.0], [1e-3, 1e9, 7.5]] {
+        let weights: Vec<f64> = (0..ensemble.n_members()).map(|u| far[u % 3]).collect();
+        let ensemble = ensemble.clone().with_weights(weights).unwrap();
+        for method in catalogue::methods() {
+            let built = method.build(&Settings::new(4)).unwrap();
+            if let Err(e) = built.consensus(&ensemble) {
+                let told = e.message().contains("takes no weights of members");
+                assert!(told, "{}: {e}", method.name());
+            }
+        }
+    }
+}
+
 /// Memberships too: those of a member that counts twice as much weigh the same in any unit.
 #[test]
 fn the_unit_of_weights_leaves_no_trace_in_memberships() {

@@ -384,11 +384,10 @@ impl<'a> State<'a> {
     ///
     /// Not the objective, which log dets make large, small or 0 by the unit of the features alone:
     /// in another unit it is another number, and its gains are the same. Under the metrics that are
-    /// best where all links hold, the squares and traces come to just 1 for every object, those of
-    /// the prior counted, and every feature; this and the prices of links are the same in any unit.
+    /// best where all links hold, the squares come to some 1 for every object and every feature, in
+    /// any unit.
     fn yardstick(&self) -> f64 {
-        let objects = self.x.nrows() as f64 + self.prior * self.metrics.len() as f64;
-        objects * self.varying as f64 + self.broken()
+        (self.x.nrows() * self.varying) as f64
     }
 
     /// The best metrics for the present clusters; each only where it lowers its part of the

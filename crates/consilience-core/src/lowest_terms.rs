@@ -2,12 +2,15 @@
 //! they are given leaves no trace.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use crate::{Result, room};
 
-/// What the largest weight may be in units of the least for all to be whole numbers of some unit:
-/// then rounding is far from half of one.
-const MOST: f64 = 4_294_967_296.0;
+/// What weights may be, in any unit: as `Ensemble::with_weights` takes them. Rounding of the
+/// largest is far from half of the least then.
+const WEIGHTS: RangeInclusive<f64> = 1e-9..=1e9;
+/// Where the largest is put where there is no unit: multiplied, few decimals stay few.
+const TOP: f64 = 1024.0;
 /// Into so many parts at most the least weight is divided to find the unit: four decimals.
 const PARTS: f64 = 10_000.0;
 /// What weights that were multiplied by something may be off by, as a share of them.
@@ -18,21 +21,22 @@ const POWER: u64 = 0x7ff0_0000_0000_0000;
 const MOST_OBJECTS: f64 = (1u64 << 53) as f64;
 
 /// Positive weights in the largest unit of which all are whole multiples, but for rounding; where
-/// there is none that the least has up to [`PARTS`] of, divided by the power of two in the largest.
-/// Empty where each is 1 then, `None` where the weights are in lowest terms already.
+/// there is none that the least has up to [`PARTS`] of, times the power of two that brings the
+/// largest to some [`TOP`]. Empty where each is 1 then, `None` where the weights are in lowest
+/// terms already, or so far apart that they would leave [`WEIGHTS`].
 pub(crate) fn of_weights(weights: &[f64]) -> Option<Vec<f64>> {
     if weights.is_empty() {
         return None;
     }
     let lowest = whole(weights).unwrap_or_else(|| {
         let largest = weights.iter().copied().fold(0.0, f64::max);
-        let power = f64::from_bits(largest.to_bits() & POWER);
+        let power = f64::from_bits(largest.to_bits() & POWER) / TOP;
         weights.iter().map(|w| w / power).collect()
     });
     if lowest.iter().all(|&w| w == 1.0) {
         return Some(Vec::new());
     }
-    (lowest[..] != *weights).then_some(lowest)
+    (lowest[..] != *weights && lowest.iter().all(|w| WEIGHTS.contains(w))).then_some(lowest)
 }
 
 /// The weights as whole numbers of the largest unit that allows that.
@@ -42,7 +46,7 @@ fn whole(weights: &[f64]) -> Option<Vec<f64>> {
     // Ratios do not depend on the unit but for rounding.
     let count = |weight: f64, parts: u32| weight / least * f64::from(parts);
     let is_whole = |count: f64| (count - count.round()).abs() <= ROUNDED * count;
-    let most = (MOST * (least / largest)).min(PARTS) as u32;
+    let most = (WEIGHTS.end() * (least / largest)).min(PARTS) as u32;
     let parts = (1..=most).find(|&parts| weights.iter().all(|&w| is_whole(count(w, parts))))?;
     Some(weights.iter().map(|&w| count(w, parts).round()).collect())
 }
@@ -92,7 +96,10 @@ mod tests {
         assert_eq!(of_weights(&[4.0, 6.0]), Some(vec![2.0, 3.0]));
         assert_eq!(of_weights(&[1.0 / 3.0, 1.0]), Some(vec![1.0, 3.0]));
         assert_eq!(of_weights(&[1.25, 0.5]), Some(vec![5.0, 2.0]));
-        assert_eq!(of_weights(&[1e-9, 1e9]), Some([1e-9, 1e9].map(|w| w / P).to_vec()));
+        for apart in [[1e-3, 1e9, 1e9], [0.5, 1e9, 1.0]] {
+            assert_eq!(of_weights(&apart), Some(apart.map(|w| w / P * TOP).to_vec()));
+        }
+        assert_eq!(of_weights(&[1e-9, 1e9]), None);
         for equal in [1.0, 0.7, 2.0, 1e9, 1e-9] {
             assert_eq!(of_weights(&[equal; 3]), Some(vec![]));
         }

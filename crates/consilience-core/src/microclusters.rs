@@ -240,25 +240,34 @@ impl Microclusters {
     /// B. Weisfeiler, A. Leman, "The reduction of a graph to canonical form and the algebra which
     /// appears therein", 1968; telling alike nodes apart one at a time is how B. D. McKay's nauty
     /// goes on.
-    pub fn canonical(self) -> Result<Self> {
-        let mut nodes = self;
-        if let Some(weights) = lowest_terms::of_weights(&nodes.weights) {
-            nodes.weights = weights;
+    pub fn canonical(mut self) -> Result<Self> {
+        if let Some(weights) = lowest_terms::of_weights(&self.weights) {
+            self.weights = weights;
         }
-        let order = canonical::node_order(&nodes)?;
-        let mut place = room::zeros::<u32>(nodes.n_nodes())?;
+        self.canonical_as_weighed()
+    }
+
+    /// As [`canonical`](Self::canonical), with the weights as they are given.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc(hidden)]
+    pub fn canonical_as_weighed(self) -> Result<Self> {
+        let order = canonical::node_order(&self.in_lowest_terms())?;
+        let mut place = room::zeros::<u32>(self.n_nodes())?;
         for (at, &node) in order.iter().enumerate() {
             place[node as usize] = at as u32;
         }
-        let mut sorted = nodes.with_rows(&order)?;
+        let mut sorted = self.with_rows(&order)?;
         sorted.grouping = sorted.grouping.renumbered(&place, &order)?;
         Ok(sorted.sorted_members())
     }
 
     /// The same with the weights of the members in lowest terms, for methods that their common
     /// factor means nothing to: in the largest unit of which all are whole multiples but for
-    /// rounding (a ten-thousandth of the least at smallest), else divided by the power of two in
-    /// the largest. Equal weights are none.
+    /// rounding (a ten-thousandth of the least at smallest), else times the power of two that
+    /// brings the largest to some 1,024. Equal weights are none; weights more than 1e12 apart stay
+    /// as they are.
     ///
     /// ```
     /// use consilience::{Ensemble, Microclusters};

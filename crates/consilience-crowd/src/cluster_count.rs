@@ -13,10 +13,10 @@ const CERTAIN: f64 = 1.0 - 1e-9;
 ///
 /// It is over the fits that were found: the best of each number of clusters counts in proportion to
 /// exp(bound), the bound on the log-probability of the answers (nats), and in each of them objects
-/// lie as that fit has it. What no start led to has no share, bounds are below what they bound by
-/// more than they may differ, and the pair answers of a task count as if they did not depend on each
-/// other: it is narrower than it should be. Where the number of clusters is given, it is that of the
-/// best fit alone.
+/// lie as that fit has it. What no start led to has no share, bounds may lie further below what
+/// they bound than from each other, and the pair answers of a task count as if they did not depend
+/// on each other: it is narrower than it should be. Where the number of clusters is given, it is
+/// that of the best fit alone.
 ///
 /// ```
 /// use consilience::Clusters;
@@ -95,7 +95,7 @@ impl ClusterCount {
         let shared: Vec<(f64, Self)> = fits
             .iter()
             .map(|(bound, q)| ((bound - best).exp(), q))
-            .filter(|&(share, _)| share >= LEAST)
+            .filter(|&(share, _)| share >= LEAST && share.is_finite())
             .map(|(share, q)| (share, Self::of(q.view(), seed)))
             .collect();
         let total: f64 = shared.iter().map(|fit| fit.0).sum();
@@ -130,6 +130,31 @@ impl ClusterCount {
 mod tests {
     use super::*;
     use ndarray::array;
+
+    #[test]
+    fn fits_count_by_their_bounds() {
+        let two = array![[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]];
+        let three = array![[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        let over = |bounds: [f64; 2]| {
+            let fits = [(bounds[0], two.clone()), (bounds[1], three.clone())];
+            ClusterCount::over(&fits, Seed(1)).unwrap()
+        };
+        // One nat apart, wherever they lie.
+        let share = 1.0 / (1.0 + 1_f64.exp());
+        for bound in [-3.0, -90_000.0] {
+            let count = over([bound - 1.0, bound]);
+            assert!((count.probability(2) - share).abs() < 1e-9, "{count:?}");
+            assert!((count.probability(3) - 1.0 + share).abs() < 1e-9, "{count:?}");
+            assert!((count.expected - 3.0 + share).abs() < 1e-9, "{count:?}");
+            assert_eq!(count.most_probable(), 3);
+        }
+        // Far behind is nothing, and one fit is itself.
+        assert_eq!(over([-1.0, -30.0]), ClusterCount::of(two.view(), Seed(1)));
+        let one = ClusterCount::over(&[(-7.0, three.clone())], Seed(1)).unwrap();
+        assert_eq!(one, ClusterCount::of(three.view(), Seed(1)));
+        assert_eq!(over([f64::NAN, -30.0]), one);
+        assert!(ClusterCount::over(&[], Seed(1)).is_none());
+    }
 
     #[test]
     fn draws_are_near_the_exact_distribution() {

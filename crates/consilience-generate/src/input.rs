@@ -1,7 +1,7 @@
 //! What every base clusterer does with its input first.
 
 use consilience_core::{
-    Dense, Fit, Partition, Report, Result, Seed, SparseRows, Status, with_rows,
+    Dense, Fit, Partition, Report, Result, Seed, SparseRows, Status, room, with_rows,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::{KMeansFit, KMeansOptions};
@@ -11,7 +11,7 @@ use sprs::CsMat;
 /// Why a clustering of features has fewer clusters than asked for.
 pub(crate) const FEWER: &str = "the features distinguish no more objects";
 
-/// A column is far out where its first number is beyond so many times what the widest column
+/// A column is far out where all its numbers are beyond so many times what the widest column
 /// spreads over. What is nearer stays as it is, to the bit: projected, it leaves the others 14 of
 /// the 24 binary digits of single precision.
 const FAR: f64 = 1024.0;
@@ -38,45 +38,46 @@ fn largest<'a, F: Float>(values: impl IntoIterator<Item = &'a F>) -> f64 {
 
 /// Columns that are far out.
 struct Far {
-    /// What is taken off every column: its first number, or 0 where it is not far out. What is left
-    /// is exact, since a number and what is taken off it are less than twice each other.
+    /// What is taken off every column: its smallest number, or 0 where it is not far out. What is
+    /// left is exact, since a number and what is taken off it are less than twice each other.
     off: Vec<f64>,
-    /// The largest difference to the first number of a column.
+    /// The largest range of a column.
     spread: f64,
+}
+
+/// The range of no numbers.
+const NOTHING: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
+
+/// What is missing counts for nothing: minimum and maximum pass it over.
+fn widen(range: &mut (f64, f64), v: f64) {
+    *range = (range.0.min(v), range.1.max(v));
 }
 
 impl Far {
     /// `None` where no column is, which most tables show by their second row.
     fn new<F: Float>(x: ArrayView2<'_, F>, largest: f64) -> Option<Self> {
-        let mut first = vec![f64::NAN; x.ncols()];
+        let mut ranges = vec![NOTHING; x.ncols()];
         let mut spread = 0.0f64;
         for row in x.rows() {
-            for (first, v) in first.iter_mut().zip(row) {
-                let v = v.to_f64();
-                if first.is_nan() {
-                    *first = v;
-                }
-                // What is missing counts for nothing.
-                spread = spread.max((v - *first).abs());
+            for (range, v) in ranges.iter_mut().zip(row) {
+                widen(range, v.to_f64());
+                spread = spread.max(range.1 - range.0);
             }
             if FAR * spread >= largest {
                 return None;
             }
         }
-        Self::of(first, spread)
+        Self::of(&ranges, spread)
     }
 
-    fn of(mut first: Vec<f64>, spread: f64) -> Option<Self> {
-        let mut any = false;
-        for v in &mut first {
-            if v.abs() > FAR * spread {
-                any = true;
-            } else {
-                *v = 0.0;
-            }
-        }
+    fn of(ranges: &[(f64, f64)], spread: f64) -> Option<Self> {
+        let far = |&(low, high): &(f64, f64)| {
+            let out = low.is_finite() && low.abs().min(high.abs()) > FAR * spread;
+            if out { low } else { 0.0 }
+        };
+        let off: Vec<f64> = ranges.iter().map(far).collect();
         // Where all rows are equal it does not matter where they are.
-        (any && spread > 0.0).then_some(Far { off: first, spread })
+        (spread > 0.0 && off.iter().any(|v| *v != 0.0)).then_some(Far { off, spread })
     }
 }
 
@@ -87,26 +88,46 @@ pub(crate) fn far_off<F: Float>(x: ArrayView2<'_, F>) -> Option<Vec<f64>> {
 
 /// As [`far_off`]: a column of sparse rows that is far out is stored in every row.
 pub(crate) fn far_off_sparse<F: Float>(x: SparseRows<'_, F>) -> Option<Vec<f64>> {
-    let largest = largest((0..x.n_rows()).flat_map(|i| x.row(i).1));
+    let n = x.n_rows();
+    let largest = largest((0..n).flat_map(|i| x.row(i).1));
+    let (mut ranges, mut stored) = (vec![NOTHING; x.n_columns()], vec![0usize; x.n_columns()]);
     let mut spread = 0.0f64;
-    for i in 1..x.n_rows() {
-        spread = spread.max(apart(x.row(0), x.row(i)));
+    for i in 0..n {
+        let (columns, values) = x.row(i);
+        for (&j, v) in columns.iter().zip(values) {
+            widen(&mut ranges[j], v.to_f64());
+            stored[j] += 1;
+            spread = spread.max(ranges[j].1 - ranges[j].0);
+        }
         if FAR * spread >= largest {
             return None;
         }
     }
-    let mut first = vec![0.0; x.n_columns()];
-    let (columns, values) = x.row(0);
-    columns.iter().zip(values).for_each(|(&j, v)| first[j] = v.to_f64());
-    Far::of(first, spread).map(|far| far.off)
+    for (range, &stored) in ranges.iter_mut().zip(&stored) {
+        if stored < n {
+            widen(range, 0.0);
+        }
+        spread = spread.max(range.1 - range.0);
+    }
+    Far::of(&ranges, spread).map(|far| far.off)
 }
 
 /// Sparse rows of which nothing is far out, in memory of their own, and what was taken off each
 /// column; `None` where nothing is. Their distances come from lengths and products, in which a
 /// large number leaves no place for what is small.
-pub(crate) fn near_rows<F: Float>(x: SparseRows<'_, F>) -> Option<(CsMat<F>, Vec<f64>)> {
-    let off = far_off_sparse(x)?;
-    let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+///
+/// # Errors
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the system has no memory
+/// left.
+pub(crate) fn near_rows<F: Float>(x: SparseRows<'_, F>) -> Result<Option<(CsMat<F>, Vec<f64>)>> {
+    let Some(off) = far_off_sparse(x) else { return Ok(None) };
+    let entries = (0..x.n_rows()).map(|i| x.row(i).0.len()).sum();
+    let (mut starts, mut indices, mut values) = (
+        room::with_capacity(x.n_rows() + 1)?,
+        room::with_capacity(entries)?,
+        room::with_capacity(entries)?,
+    );
+    starts.push(0);
     for i in 0..x.n_rows() {
         let (columns, of) = x.row(i);
         let near = columns.iter().zip(of).map(|(&j, v)| F::from_f64(v.to_f64() - off[j]));
@@ -114,35 +135,13 @@ pub(crate) fn near_rows<F: Float>(x: SparseRows<'_, F>) -> Option<(CsMat<F>, Vec
         indices.extend_from_slice(columns);
         starts.push(indices.len());
     }
-    Some((CsMat::new((x.n_rows(), x.n_columns()), starts, indices, values), off))
-}
-
-/// The largest difference of two sparse rows in a column.
-fn apart<F: Float>(a: (&[usize], &[F]), b: (&[usize], &[F])) -> f64 {
-    let (mut p, mut q, mut most) = (0, 0, 0.0f64);
-    loop {
-        let difference = match (a.0.get(p), b.0.get(q)) {
-            (None, None) => return most,
-            (Some(i), Some(j)) if i == j => {
-                (p, q) = (p + 1, q + 1);
-                a.1[p - 1].to_f64() - b.1[q - 1].to_f64()
-            }
-            (Some(i), j) if j.is_none_or(|j| i < j) => {
-                p += 1;
-                a.1[p - 1].to_f64()
-            }
-            _ => {
-                q += 1;
-                b.1[q - 1].to_f64()
-            }
-        };
-        most = most.max(difference.abs());
-    }
+    Ok(Some((CsMat::new((x.n_rows(), x.n_columns()), starts, indices, values), off)))
 }
 
 /// Where the rows of a table are put before they are squared: what is far out is taken off, and the
 /// rest is multiplied by a power of two, so that squares neither overflow nor vanish, in single
-/// precision either. Partitions do not depend on it.
+/// precision either. Partitions do not depend on it, but those of RPCL, which stops rivals at a
+/// distance.
 pub(crate) struct Place {
     /// What is taken off each column, if anything is.
     pub off: Option<Vec<f64>>,

@@ -135,7 +135,7 @@ impl KernelKMeans {
             own = x.select(Some(&kinds.first), None);
             SparseRows::from(&own)
         };
-        let near = near_rows(x);
+        let near = near_rows(x)?;
         let rows = ScaledRows::new(near.as_ref().map_or(x, |(near, _)| SparseRows::from(near)))?;
         self.budget.check_table("landmarks", rows.n_columns(), self.count(run, x.n_rows()), 8)?;
         self.run(run, x.n_rows(), &kinds.kind, &kinds.weights, |marks| {

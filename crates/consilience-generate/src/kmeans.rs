@@ -144,7 +144,7 @@ fn of_sparse<F: Float>(
     options: &KMeansOptions,
     observer: &dyn Observer,
 ) -> Result<Fit<KMeansClusters>> {
-    let near = near_rows(x);
+    let near = near_rows(x)?;
     let rows = ScaledRows::new(near.as_ref().map_or(x, |(near, _)| SparseRows::from(near)))?;
     let mut found = finished(&sparse::fit(&rows, None, options, observer)?, clusters)?;
     if let Some((_, off)) = &near {

@@ -150,7 +150,7 @@ impl MiniBatchKMeans {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
-        let near = near_rows(x);
+        let near = near_rows(x)?;
         let x = near.as_ref().map_or(x, |(near, _)| SparseRows::from(near));
         let all = ScaledRows::new(x)?;
         let n = x.n_rows();

@@ -1,5 +1,5 @@
-//! The table of docs/notes/updater.md on completion: NMI (arithmetic mean of the entropies) of MCCC in
-//! bases made from an ensemble, beside the updater's readings and MCCC on the features.
+//! The table of docs/notes/updater.md on completion: NMI (arithmetic mean of the entropies) of MCCC
+//! in bases made from an ensemble, beside the updater's readings and MCCC on the features.
 //!
 //! cargo run --release --bin completion_readings -- [--sets a,b] [--pools A,B] [--seeds 0..3]
 //!     [--links 100,300,500,2000] [--rows 2000] [--methods plain,metric,...]

@@ -161,7 +161,11 @@ impl From<&Microclusters> for Ballots {
     fn from(microclusters: &Microclusters) -> Self {
         let weights = microclusters.grouping().weights();
         let nodes = microclusters.in_lowest_terms();
-        let unit = microclusters.weight(0) / nodes.weight(0);
+        // Of the least weight: which member is the first depends on their order.
+        let least = |nodes: &Microclusters| {
+            (0..nodes.rows().len()).map(|u| nodes.weight(u)).fold(f64::INFINITY, f64::min)
+        };
+        let unit = if nodes.rows().is_empty() { 1.0 } else { least(microclusters) / least(&nodes) };
         Ballots { nodes: nodes.into_owned().sorted_members(), weights, unit }
     }
 }
@@ -189,5 +193,16 @@ mod tests {
         let matched = ballots.align(fine, reference.view());
         assert_eq!(matched.iter().filter(|m| m.is_none()).count(), 1);
         assert_eq!(matched[0], Some(0));
+    }
+
+    #[test]
+    fn the_unit_of_weights_does_not_depend_on_the_order_of_members() {
+        let member = |labels: &[u8]| Partition::from_labels(labels).unwrap();
+        let (a, b) = (member(&[0, 0, 1, 1]), member(&[0, 1, 1, 1]));
+        let weighed = |members: Vec<Partition>, weights: Vec<f64>| {
+            Ballots::of(&Ensemble::new(members).unwrap().with_weights(weights).unwrap()).unwrap()
+        };
+        let one = weighed(vec![a.clone(), b.clone()], vec![0.1, 0.3]);
+        assert_eq!(one, weighed(vec![b, a], vec![0.3, 0.1]));
     }
 }

@@ -221,7 +221,7 @@ impl Mixture {
         counts
     }
 
-    /// Components that are some object's likeliest, the first of equals.
+    /// How many components are some object's likeliest; of equals the first is.
     pub(super) fn held(&self) -> usize {
         let mut held = vec![false; self.truncation()];
         for row in self.q.chunks_exact(held.len()) {

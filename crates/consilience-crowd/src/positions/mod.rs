@@ -52,10 +52,10 @@ use crate::memberships;
 ///
 /// Starts are the spectral clusterings of [`BlockModel`](crate::BlockModel) and perturbations of
 /// them, with positions that the answers between the clusters ask for. Where the number of clusters
-/// is not given, they are spectral clusterings into 1 to 20; up to 100,000 pair answers more follow
-/// around the number that these end with; then components are merged as long as the bound rises.
-/// The highest bound wins, and the number of clusters is weighed over the best fit that was found
-/// of each number.
+/// is not given, they are spectral clusterings into 1 to 20; with up to 100,000 pair answers, more
+/// follow around the number that these end with (`restarts`); then components are merged as long as
+/// the bound rises. The highest bound wins. Starts differ by some nats, and so may what other seeds
+/// find: the probabilities of the number are over the best fit that was found of each.
 ///
 /// ```
 /// use consilience::Clusters;
@@ -255,7 +255,8 @@ impl PositionModel {
         let worker = (p + 1) * (p + 2) + p * p + 2 * d * d;
         // What is tried and goes on is kept as well, and the best memberships of each number.
         self.budget.check_table("workers", answers.n_workers(), worker * (starts + 2), 8)?;
-        let numbers = if self.clusters.fixed().is_none() { t } else { 0 };
+        // These are few: no start has more than 21.
+        let numbers = if self.clusters.fixed().is_none() { t.min(24) } else { 0 };
         let kept = t.saturating_mul(self.restarts.max(24).saturating_add(numbers));
         self.budget.check_table("components of objects", n, kept.saturating_add(p + d), 8)?;
         self.budget.check_table("answers between clusters", t, t, 32)

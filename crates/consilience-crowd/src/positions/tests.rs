@@ -2,6 +2,8 @@ use consilience_core::{Clusters, Seed};
 use ndarray::{Array1, Array2};
 
 use super::layout::Layout;
+use super::mixture::Mixture;
+use super::objects::Objects;
 use super::prior::Prior;
 use super::reference::{Naive, Said};
 use super::small::Shape;
@@ -194,6 +196,54 @@ fn updates_are_where_the_slope_is_zero() {
     flat(&at, "concentration", &|n, h| n.concentration[1] *= 1.0 + h);
     at.renew_crowd();
     flat(&at, "spread", &|n, h| n.spread[0][1] *= 1.0 + h);
+}
+
+/// Where the number of clusters is automatic as well: the ladder's one or two starts for a number
+/// miss fits of the same model that are better by some nats, and with those the number.
+#[test]
+fn further_starts_find_better_fits_and_the_number_is_not_sure() {
+    let mut gained: f64 = 0.0;
+    let mut surest: Vec<f64> = Vec::new();
+    for seed in 0..4 {
+        let rows = crowd(4, 40, 8, (15, 6), 0.2, 0, seed);
+        let answers = Answers::from_groupings(40, &rows).unwrap();
+        let found = |restarts: usize| {
+            PositionModel::new(Clusters::Auto).restarts(restarts).fit(&answers, &()).unwrap().output
+        };
+        let (few, many) = (found(1), found(60));
+        gained = gained.max(many.evidence_bound - few.evidence_bound);
+        for found in [few, many] {
+            let count = found.cluster_count;
+            let sum: f64 = count.probabilities.iter().sum();
+            assert!((sum - 1.0).abs() < 1e-9, "{count:?}");
+            surest.push(count.probability(count.most_probable()));
+        }
+    }
+    assert!(gained > 0.1, "{gained}");
+    assert!(surest.iter().any(|&p| p < 0.97), "{surest:?}");
+}
+
+/// No bit of a fit that chooses the number of clusters depends on the number of threads.
+#[test]
+fn the_number_is_the_same_at_any_number_of_threads() {
+    let rows = crowd(3, 30, 8, (8, 6), 0.2, 0, 5);
+    let answers = Answers::from_groupings(30, &rows).unwrap();
+    let found = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let fit = pool.install(|| PositionModel::new(Clusters::Auto).fit(&answers, &()));
+        let found = fit.unwrap().output;
+        (found.evidence_bound.to_bits(), found.cluster_count, found.partition.to_signed())
+    };
+    assert_eq!(found(1), found(4));
+}
+
+#[test]
+fn components_that_hold_objects_are_counted() {
+    let shape = Shape::new(2);
+    let objects = Objects::start(&shape, vec![0.0; 6], 0.1);
+    let q = vec![0.5, 0.5, 0.0, 0.2, 0.7, 0.1, 0.9, 0.0, 0.1];
+    let mixture = Mixture::start(&shape, &Prior::default(), q, 3, &objects);
+    assert_eq!(mixture.held(), 2);
 }
 
 /// Three workers who sort 1,500 objects each: all of their 3.4 million pair answers would be read

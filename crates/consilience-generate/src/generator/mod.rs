@@ -133,7 +133,7 @@ impl Generator {
         pub fn object_fraction(mut self, fraction: f64) { self.object_fraction = fraction }
 
         /// Dimensions of a Gaussian random projection of what each member sees. A feature whose
-        /// numbers are beyond 1024 times the spread of the widest counts from its first number:
+        /// numbers are beyond 1024 times the spread of the widest counts from its smallest number:
         /// that moves all objects alike, and otherwise nothing else is left in single precision.
         /// Default: none; at least 1.
         pub fn projection(mut self, dimensions: usize) { self.projection = Some(dimensions) }

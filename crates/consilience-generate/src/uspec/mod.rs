@@ -179,7 +179,7 @@ impl USpec {
         let (n, p) = (x.n_rows(), self.count(x.n_rows(), clusters)?);
         // The centres of the k-means, and the same laid out for products.
         self.budget.check_table("representatives", x.n_columns(), p, 3 * size_of::<f64>())?;
-        let near = near_rows(x);
+        let near = near_rows(x)?;
         let x = near.as_ref().map_or(x, |(near, _)| SparseRows::from(near));
         // Links keep squares in single precision, whose range is narrower than that of the rows.
         let rows = ScaledRows::new(x)?.scaled_by(unit_of_sparse(x))?;

@@ -55,8 +55,10 @@ impl<S: Similarity, P: GraphPartitioner> ConsensusFunction for Partitioned<S, P>
         self.similarity.check()?;
         let ensemble = &*ensemble.accepted_by(&self.name, self.similarity.accepts())?;
         let mut report = Report::default();
-        let nodes = report
-            .stage("microclusters", || Microclusters::observed(ensemble, observer)?.canonical())?;
+        // A similarity may ask how often members count.
+        let nodes = report.stage("microclusters", || {
+            Microclusters::observed(ensemble, observer)?.canonical_as_weighed()
+        })?;
         report.microclusters = Some(nodes.n_nodes());
         let mut inner = Report::default();
         let between = || self.similarity.between(&nodes, &mut inner, observer);
