@@ -2,7 +2,9 @@
 
 use consilience::conformance::planted;
 use consilience::ndarray::{Array2, Axis, array};
-use consilience::report::{Candidate, ClusteringReport, Findings, ProjectedObject};
+use consilience::report::{
+    Candidate, ClusteringReport, FeatureFindings, Findings, ProjectedObject,
+};
 use consilience::scores::{Scores, adjusted_rand};
 use consilience::trust::{ClusterNumber, Diagnostics, Recommended};
 use consilience::walk::Diffusion;
@@ -344,39 +346,74 @@ fn rows_that_stand_for_many_objects_count_as_often() {
     assert_eq!(a["objects"]["confidence"], b["objects"]["confidence"]);
 }
 
-/// The projection is that of the objects, and so is the sample that is drawn of many.
+/// Two projections are of the same objects, each in its own signs; `row` is the row in the first
+/// of an object of the second.
+fn check_projections(a: &FeatureFindings, b: &FeatureFindings, row: impl Fn(usize) -> usize) {
+    assert_eq!(a.explained.len(), b.explained.len());
+    for (a, b) in a.explained.iter().zip(&b.explained) {
+        assert!((a - b).abs() < 1e-9, "{a} {b}");
+    }
+    // Signs are arbitrary: those of the first object that is in both.
+    let of = |row: usize| a.projection.iter().find(|p| p.object == row).unwrap();
+    let pairs: Vec<_> = b.projection.iter().map(|p| (of(row(p.object)), p)).collect();
+    let sign = |of: fn(&ProjectedObject) -> f64| {
+        let (a, b) = pairs.iter().find(|(a, _)| of(a).abs() > 0.1).unwrap();
+        (of(a) * of(b)).signum()
+    };
+    let (across, up) = (sign(|p| p.x), sign(|p| p.y));
+    for (a, b) in &pairs {
+        assert!((a.x - across * b.x).abs() < 1e-6 && (a.y - up * b.y).abs() < 1e-6);
+    }
+}
+
+/// The projection is that of all objects, however many each row stands for.
 #[test]
 fn counts_are_projected_as_repeated_rows() {
     let world = planted(Seed(6), &[9, 7, 5], 8, 0.25, 0.1).unwrap();
     let n = world.ensemble.n_objects();
     let x = Array2::from_shape_fn((n, 4), |(i, j)| ((i * i * (j + 2) + 3 * i) % 23) as f64);
-    for scale in [1, 90] {
-        let counts: Vec<u64> = (0..n as u64).map(|i| scale * (1 + i % 4)).collect();
-        let rows: Vec<usize> = (0..n).flat_map(|i| vec![i; counts[i] as usize]).collect();
-        let repeated = world.ensemble.select_objects(&rows).unwrap();
-        let counted = world.ensemble.clone().with_counts(counts).unwrap();
-        let run = |e: &Ensemble, x: &Array2<f64>| {
-            let findings = ClusteringReport::new(e).clusters(3).features(x).run(&()).unwrap();
-            findings.features.unwrap()
-        };
-        let a = run(&counted, &x);
-        let b = run(&repeated, &x.select(Axis(0), &rows));
-        assert_eq!((a.sampled, b.sampled), (scale > 1, scale > 1));
-        assert!(a.projection.len() <= n && b.projection.len() == rows.len().min(2_000));
-        for (a, b) in a.explained.iter().zip(&b.explained) {
-            assert!((a - b).abs() < 1e-9, "{a} {b}");
-        }
-        // Signs are arbitrary: those of the first object that is in both.
-        let of = |row: usize| a.projection.iter().find(|p| p.object == row).unwrap();
-        let pairs: Vec<_> = b.projection.iter().map(|p| (of(rows[p.object]), p)).collect();
-        let sign = |of: fn(&ProjectedObject) -> f64| {
-            let (a, b) = pairs.iter().find(|(a, _)| of(a).abs() > 0.1).unwrap();
-            (of(a) * of(b)).signum()
-        };
-        let (across, up) = (sign(|p| p.x), sign(|p| p.y));
-        for (a, b) in &pairs {
-            assert_eq!(a.cluster, b.cluster);
-            assert!((a.x - across * b.x).abs() < 1e-6 && (a.y - up * b.y).abs() < 1e-6);
-        }
+    let run = |e: &Ensemble, x: &Array2<f64>| {
+        let findings = ClusteringReport::new(e).clusters(3).features(x).run(&()).unwrap();
+        findings.features.unwrap()
+    };
+    let counted = |counts: Vec<u64>| {
+        let features = run(&world.ensemble.clone().with_counts(counts).unwrap(), &x);
+        assert!(!features.sampled && features.projection.len() == n);
+        features
+    };
+    let counts = |scale: u64| (0..n as u64).map(|i| scale * (1 + i % 4)).collect::<Vec<u64>>();
+    let rows: Vec<usize> = (0..n).flat_map(|i| vec![i; 1 + i % 4]).collect();
+    let repeated = run(&world.ensemble.select_objects(&rows).unwrap(), &x.select(Axis(0), &rows));
+    assert!(!repeated.sampled && repeated.projection.len() == rows.len());
+    let a = counted(counts(1));
+    check_projections(&a, &repeated, |object| rows[object]);
+    for point in &repeated.projection {
+        assert_eq!(point.cluster, a.projection[rows[point.object]].cluster);
     }
+    // No object is drawn where few rows stand for many.
+    check_projections(&a, &counted(counts(90)), |object| object);
+    let mut heavy = vec![1; n];
+    heavy[0] = 1_000_000;
+    let heavy = counted(heavy);
+    assert!(heavy.explained.len() == 2 && heavy.projection[1].x != heavy.projection[2].x);
+}
+
+/// Of many rows objects are drawn: the same ones, whether a row is counted or repeated.
+#[test]
+fn objects_are_drawn_of_many_counted_rows() {
+    let world = planted(Seed(6), &[900, 700, 500], 8, 0.25, 0.1).unwrap();
+    let n = world.ensemble.n_objects();
+    let x = Array2::from_shape_fn((n, 4), |(i, j)| ((i * i * (j + 2) + 3 * i) % 23) as f64);
+    let rows: Vec<usize> = (0..n).flat_map(|i| vec![i; 1 + i % 2]).collect();
+    let repeated = world.ensemble.select_objects(&rows).unwrap();
+    let counts: Vec<u64> = (0..n as u64).map(|i| 1 + i % 2).collect();
+    let counted = world.ensemble.clone().with_counts(counts).unwrap();
+    let run = |e: &Ensemble, x: &Array2<f64>| {
+        let findings = ClusteringReport::new(e).clusters(3).features(x).run(&()).unwrap();
+        findings.features.unwrap()
+    };
+    let (a, b) = (run(&counted, &x), run(&repeated, &x.select(Axis(0), &rows)));
+    assert!(a.sampled && b.sampled);
+    assert!(a.projection.len() < 2_000 && b.projection.len() == 2_000);
+    check_projections(&a, &b, |object| rows[object]);
 }

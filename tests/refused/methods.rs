@@ -48,6 +48,11 @@ pub(crate) fn square(name: &'static str, missing: usize) -> Job {
     method(name, distinct(TABLE, missing))
 }
 
+/// A method of the catalogue that keeps a byte for each pair.
+pub(crate) fn bytes(name: &'static str) -> Job {
+    method(name, distinct(600, 0))
+}
+
 /// A method of the catalogue over many objects.
 pub(crate) fn long(name: &'static str) -> Job {
     method(name, distinct(LONG, 5))

@@ -38,7 +38,7 @@ pub(crate) fn run(
     summary.print_as(&text, common, terminal)
 }
 
-/// Those of that name, and what goes with every name.
+/// Those of that name, and what goes with it.
 fn named<'a>(name: &str, all: &'a [Entry]) -> Outcome<Vec<&'a Entry>> {
     if !all.iter().any(|entry| entry.name == name) {
         let mut known: Vec<&str> = all.iter().map(|entry| entry.name).collect();
@@ -48,7 +48,8 @@ fn named<'a>(name: &str, all: &'a [Entry]) -> Outcome<Vec<&'a Entry>> {
             known.join(", ")
         )));
     }
-    Ok(all.iter().filter(|entry| entry.name == name || entry.for_all).collect())
+    let goes = |entry: &&Entry| entry.name == name || entry.goes_with.contains(&name);
+    Ok(all.iter().filter(goes).collect())
 }
 
 /// What a command lets one choose from.
@@ -87,7 +88,9 @@ fn of_complete() -> Vec<Entry> {
 
 fn of_update() -> Vec<Entry> {
     let mut all = table("--rule", &update::RULES);
-    all.push(Entry { for_all: true, ..Entry::of_choice("--features", &update::GROWTH) });
+    // Members are grown for a metric to read out.
+    let goes_with = &["metric", "completion"];
+    all.push(Entry { goes_with, ..Entry::of_choice("--features", &update::GROWTH) });
     all
 }
 
@@ -110,8 +113,8 @@ struct Entry {
     name: &'static str,
     /// The option without which it is not there.
     beside: Option<&'static str>,
-    /// Whether its parameters go with every other name.
-    for_all: bool,
+    /// The names that its parameters go with.
+    goes_with: &'static [&'static str],
     /// One line about it, and where it was published.
     source: Option<[&'static str; 2]>,
     parameters: Vec<Explained>,
@@ -123,7 +126,7 @@ impl Entry {
             option: "--method",
             name: method.name(),
             beside: None,
-            for_all: false,
+            goes_with: &[],
             source: Some([method.about(), method.paper()]),
             parameters: method.parameters().iter().map(Explained::from).collect(),
         }
@@ -134,7 +137,7 @@ impl Entry {
             option,
             name: choice.name,
             beside: None,
-            for_all: false,
+            goes_with: &[],
             source: None,
             parameters: choice.params.iter().map(Explained::from).collect(),
         }
@@ -152,7 +155,7 @@ impl Entry {
     fn heading(&self) -> String {
         let Entry { option, name, .. } = *self;
         match self.beside {
-            _ if self.for_all => format!("with {option} also ({name})"),
+            _ if !self.goes_with.is_empty() => format!("with {option} also ({name})"),
             Some(beside) => format!("{option} {name} with {beside}"),
             None => format!("{option} {name}"),
         }

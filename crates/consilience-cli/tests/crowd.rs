@@ -147,6 +147,14 @@ fn questions_that_would_tell_nothing_are_called_so() {
     folder.write("unsure.csv", some);
     let ran = folder.ok("crowd unsure.csv --clusters 2 --ask 3");
     assert!(!ran.stderr.contains("no information"), "{}", ran.stderr);
+    // Every pair is the same to one worker and not to the other.
+    let mut rows = "worker,i,j,same\n".to_owned();
+    for (i, j) in (0..4).flat_map(|i| (i + 1..4).map(move |j| (i, j))) {
+        rows.push_str(&format!("0,{i},{j},0\n1,{i},{j},1\n"));
+    }
+    folder.write("half.csv", rows);
+    let ran = folder.ok("crowd half.csv --clusters 3 --method log-odds --ask 2");
+    assert!(ran.stderr.contains("note: pairs are in doubt, but"), "{}", ran.stderr);
 }
 
 #[test]

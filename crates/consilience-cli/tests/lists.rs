@@ -93,9 +93,18 @@ fn names_of_other_options_are_explained_too() {
     assert_eq!(plain, "--metric euclidean\n  no parameters\n");
     // With pairs and with answers.
     assert_eq!(methods(&folder, "complete --list rdml").len(), 2);
-    let rule = folder.ok("update --list exact").stdout;
-    assert!(rule.starts_with("--rule exact\n") && rule.contains("grown_members"), "{rule}");
-    assert!(rule.contains("\nwith --features also (growth)\n"), "{rule}");
+    for name in ["metric", "completion"] {
+        let rule = folder.ok(&format!("update --list {name}")).stdout;
+        assert!(rule.starts_with(&format!("--rule {name}\n")), "{rule}");
+        assert!(rule.contains("\nwith --features also (growth)\n"), "{rule}");
+        assert!(rule.contains("grown_members"), "{rule}");
+    }
+    // Rules that refuse --features.
+    for name in ["exact", "additive", "multiplicative"] {
+        let rule = folder.ok(&format!("update --list {name}")).stdout;
+        assert!(rule.starts_with(&format!("--rule {name}\n")), "{rule}");
+        assert!(!rule.contains("--features") && !rule.contains("grown_members"), "{rule}");
+    }
     let named = folder.ok("consensus --list lwea").stdout;
     assert!(named.starts_with("--method lwea: ") && named.contains("Huang"), "{named}");
     assert!(named.contains("entropy_scale (theta)") && named.contains("default: 0.4"), "{named}");

@@ -26,9 +26,9 @@ const SMALL: u64 = 8 << 20;
 /// Commands whose large tables grow with the square of the rows, or with the rows; without matrix
 /// products, whose workspace depends on the machine.
 const LINES: [&str; 6] = [
-    "consensus holes.csv --method eac-al --clusters 6",
+    "consensus holes.csv --method weac-al --clusters 6",
     "consensus holes.csv --method lwea --clusters 6",
-    "consensus pool.csv --method eac-cl --clusters 6",
+    "consensus pool.csv --method eac-ward --clusters 6",
     "consensus pool.csv --method voting --clusters 6",
     "generate x.csv --method agglomerative --members 3",
     "plot co-association pool.csv",

@@ -118,7 +118,7 @@ fn endless_input_ends() {
 #[test]
 fn the_limit_reaches_every_command() {
     let folder = with_pairs();
-    for method in ["pta-al", "eac-cl", "wct-al", "ecpcs-hc", "pcc-kl", "gp-mgla"] {
+    for method in ["pta-al", "eac-ward", "wct-al", "ecpcs-hc", "pcc-kl", "gp-mgla"] {
         let line =
             format!("PROGRAM consensus pool.csv --method {method} --clusters 4 --memory 20k");
         refused(&folder, &line, "memory budget is 20480 bytes");

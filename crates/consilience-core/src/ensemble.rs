@@ -106,9 +106,9 @@ impl Ensemble {
     /// and for sums of shares (PTA, PTGP, `RandomWalker`, `MixtureModel`, `LeastSquares`) to
     /// rounding, where the factor is no power of two. It means something where pairs of distinct
     /// objects count (PCC, SimRank, `Recommended`), whether a row stands for a single object
-    /// (EC-CMS, SDGCA), or a number of objects as such (HGPA, GP-MGLA, objectives that are sums over
-    /// objects, and heights of Ward's linkage, which are roots of such sums, so that the longest
-    /// lifetime in its tree depends on it too); ECMC ends at a gap, within which it does.
+    /// (EC-CMS, SDGCA), or a number of objects as such (HGPA, GP-MGLA, objectives that are sums
+    /// over objects, and heights of Ward's linkage, which are roots of such sums, so that the
+    /// longest lifetime in its tree depends on it too); ECMC ends at a gap, within which it does.
     ///
     /// ```
     /// use consilience::prelude::*;

@@ -240,11 +240,12 @@ impl Microclusters {
     /// B. Weisfeiler, A. Leman, "The reduction of a graph to canonical form and the algebra which
     /// appears therein", 1968; telling alike nodes apart one at a time is how B. D. McKay's nauty
     /// goes on.
-    pub fn canonical(mut self) -> Result<Self> {
-        if let Some(weights) = lowest_terms::of_weights(&self.weights) {
-            self.weights = weights;
+    pub fn canonical(self) -> Result<Self> {
+        let mut nodes = self;
+        if let Some(weights) = lowest_terms::of_weights(&nodes.weights) {
+            nodes.weights = weights;
         }
-        self.canonical_as_weighed()
+        nodes.canonical_as_weighed()
     }
 
     /// As [`canonical`](Self::canonical), with the weights as they are given.

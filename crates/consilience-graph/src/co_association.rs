@@ -4,7 +4,8 @@ use consilience_core::{
 };
 use rayon::prelude::*;
 
-use crate::linkage::{Level, farther, in_order, nearer};
+use crate::linkage::in_order;
+use crate::merging::{Level, farther, nearer};
 use crate::{ClusterIncidence, CountRow, EvidenceWeights, SimilarityRows, average_of_rows};
 
 /// The co-association of microclusters: `a_ij = c_ij / N_ij`, 0 where no member labels both.

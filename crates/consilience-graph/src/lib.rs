@@ -49,6 +49,7 @@ mod hypergraph_cut;
 mod incidence;
 mod lifespan;
 mod linkage;
+mod merging;
 #[cfg(feature = "metis")]
 mod metis_cut;
 mod network;

@@ -212,7 +212,10 @@ impl Places {
 fn text(mut file: impl Read) -> Result<impl Read> {
     let mut start = Vec::new();
     file.by_ref().take(START).read_to_end(&mut start).map_err(system)?;
-    if Format::of_content(&start) != Format::Csv {
+    // The names that binary formats begin with may be ids: PAR1 is a protein. A control byte
+    // follows in each of them.
+    let control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    if Format::of_content(&start) != Format::Csv && start.iter().any(control) {
         return Err(malformed(format!("constraints are pairs; expected a .csv whose {EXPECTED}")));
     }
     Ok(Cursor::new(start).chain(file))
@@ -330,6 +333,18 @@ mod tests {
                 error.message(),
                 "constraints are pairs; expected a .csv whose columns are i,j,link[,batch]"
             );
+        }
+    }
+
+    #[test]
+    fn ids_may_begin_as_other_formats_do() {
+        for id in ["PAR1", "ARROW1", "FEA1", "%%MatrixMarket"] {
+            let ids = ObjectIds::new([id, "PAR2"]).unwrap();
+            for text in [format!("{id},PAR2,must\n"), format!("{id}\tPAR2\tmust\r\n")] {
+                let tabs = text.contains('\t');
+                let rows = parse(text.as_bytes(), tabs, Some(&ids), &mut Vec::new()).unwrap();
+                assert_eq!(rows[0].pair, Pair::new(0, 1, Link::Must), "{text}");
+            }
         }
     }
 

@@ -32,7 +32,7 @@
 //! features and the scores are of all objects. The choice of the number of clusters, the comparison
 //! with other methods, the agreement between members, and pictures are made from a sample of the
 //! objects where there are more than 2,000 microclusters, and the projection of the features from
-//! 2,000 objects where there are more; all say so.
+//! 2,000 objects where there are more than 2,000 rows; all say so.
 
 mod escape;
 mod findings;

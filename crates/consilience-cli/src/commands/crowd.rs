@@ -6,9 +6,10 @@ use std::time::Instant;
 use consilience::crowd::{Answers, CrowdResult, Question};
 use consilience::io::{AnswerTable, Labelled, ObjectIds};
 use consilience::scores::Scores;
+use ndarray::ArrayView1;
 use serde_json::{Value, json};
 
-use crate::args::{Crowd, given};
+use crate::args::{Count, Crowd, given};
 use crate::choices;
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Labels, Objects};
@@ -20,8 +21,10 @@ use crate::terminal::Terminal;
 /// Runs the command.
 pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
     let path = given(args.answers.as_deref(), "ANSWERS")?;
-    let ask = Ask::new(given(args.clusters, "--clusters K")?, args.common.seed);
+    let clusters = given(args.clusters, "--clusters K")?;
+    let ask = Ask::new(clusters, args.common.seed);
     let method = choices::find("--method", &args.method, &METHODS)?.build(&ask, &args.params)?;
+    only_with_auto(clusters, &args.params)?;
     let mut outputs = Outputs::new(&args.common)
         .table("-o", "labels", args.output.as_deref())?
         .table("--soft", "memberships", args.soft.as_deref())?;
@@ -54,15 +57,27 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
     workers(&table, result, &mut summary);
     summary.times(reading, [], total);
     if args.ask > 0 {
-        if let Some(note) = settled(&result.ask_pairs(args.ask)) {
+        let asked = result.ask_pairs(args.ask);
+        if let Some(note) = settled(result, &asked) {
             terminal.note(note);
         }
-        questions(result, args.ask, table.ids(), &mut summary);
+        questions(result, &asked, args.ask, table.ids(), &mut summary);
     }
     if let Some(truth) = truth {
         summary.scores(&Scores::compare(&result.partition, &truth.partition)?.entries());
     }
     outputs.conclude(summary, &args.common, terminal)
+}
+
+/// Refuses what would do nothing where the number of clusters is given.
+fn only_with_auto(clusters: Count, params: &[String]) -> Outcome<()> {
+    let components = params.iter().find(|param| param.starts_with("components="));
+    match (clusters, components) {
+        (Count::Fixed(_), Some(param)) => {
+            Err(Failure::Bad(format!("--param {param}: only with --clusters auto")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What was read.
@@ -189,11 +204,13 @@ fn alternative(table: &AnswerTable, result: &CrowdResult) -> Option<Value> {
 const NO_INFORMATION: f64 = 1e-6;
 
 /// Says that no answer would tell anything, where that is so.
-fn settled(asked: &[Question]) -> Option<&'static str> {
+fn settled(result: &CrowdResult, asked: &[Question]) -> Option<&'static str> {
     if asked.is_empty() || asked.iter().any(|pair| pair.information >= NO_INFORMATION) {
         return None;
     }
-    if asked.iter().any(|pair| (0.01..0.99).contains(&pair.together)) {
+    // Not by the pairs, which may be any where no answer tells anything.
+    let sure = |row: ArrayView1<'_, f64>| row.iter().any(|&share| share > 0.99);
+    if !result.memberships.values().rows().into_iter().all(sure) {
         return Some(
             "pairs are in doubt, but an answer would add no information: the crowd calls objects \
              the same as often where they are apart as where they are together",
@@ -202,12 +219,17 @@ fn settled(asked: &[Question]) -> Option<&'static str> {
     Some("no pair is in doubt under this model: an answer would add no information")
 }
 
-/// What to ask about next.
-fn questions(result: &CrowdResult, count: usize, ids: Option<&ObjectIds>, summary: &mut Summary) {
+/// What to ask about next: these pairs, and so many objects.
+fn questions(
+    result: &CrowdResult,
+    asked: &[Question],
+    count: usize,
+    ids: Option<&ObjectIds>,
+    summary: &mut Summary,
+) {
     let called = |object: usize| ids.map_or(object.to_string(), |ids| ids.get(object).to_owned());
-    let asked = result.ask_pairs(count);
     let mut pairs = Vec::new();
-    for pair in &asked {
+    for pair in asked {
         let (i, j, together) = (called(pair.i), called(pair.j), pair.together);
         summary.line("ask about", format!("{i} and {j}, together with probability {together:.2}"));
         let mut object = json!({

@@ -110,7 +110,8 @@ pub(crate) static ANSWERED: [Choice<FromAnswers, Ask>; 1] = [choice!(
     penalty: penalty => |of: FromAnswers, rule| FromAnswers { crowd: of.crowd.penalty(rule), ..of };
         ["in place of c, the rule that finds it", "not used: c", "recovery, held-out, balance"],
     d0 | apart_below: number => |of, apart| FromAnswers { apart, ..of }; APART,
-    d1 | together_above: number => |of, together| FromAnswers { together, ..of }; TOGETHER,
+    d1 | together_above: number => |of, together| FromAnswers { together, ..of };
+        [TOGETHER[0], "0.9; 0.8 with published=true", TOGETHER[2]],
     shared: count => |of, shared| FromAnswers { shared, ..of }; SHARED,
 )];
 

@@ -109,38 +109,28 @@ pub(crate) static METHODS: [Choice<Crowd, Ask>; 10] = [
             crowd.with_model(|model| model.max_iterations(n))
         }; MAX_ITERATIONS,
     ),
-    Choice {
-        name: "bayesian",
-        params: &[
-            Param { names: &["shared"], meaning: SHARED },
-            Param { names: &["alternative", "second_answer"], meaning: ALTERNATIVE },
-            Param {
-                names: &["dimensions"],
-                meaning: ["dimensions of the positions", "4", "1 to 16"],
-            },
-            Param {
-                names: &["components"],
-                meaning: [
-                    "components of the mixture at most; only with --clusters auto",
-                    "20",
-                    "1 to 1000",
-                ],
-            },
-            Param {
-                names: &["restarts"],
-                meaning: ["starts where the number of clusters is given", "6", "1 to 10000"],
-            },
-            Param {
-                names: &["tolerance"],
-                meaning: ["stops where no membership changes by more", "1e-3", "above 0"],
-            },
-            Param {
-                names: &["max_iterations"],
-                meaning: ["rounds of a start at most", "200", "at least 1"],
-            },
-        ],
-        make: positions,
-    },
+    choice!("bayesian", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Bayesian, ask),
+        shared: count => Crowd::shared; SHARED,
+        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
+        dimensions: count => |crowd: Crowd, n| crowd.with_positions(|model| model.dimensions(n));
+            ["dimensions of the positions", "4", "1 to 16"],
+        components: count => |crowd: Crowd, n| crowd.with_positions(|model| model.components(n));
+            ["components of the mixture at most; only with --clusters auto", "20", "1 to 1000"],
+        restarts: count => |crowd: Crowd, n| crowd.with_positions(|model| model.restarts(n));
+            [
+                "starts; with --clusters auto a third of them, rounded up, for the number of \
+                 clusters that the search ends with, one fewer and one more, up to 100,000 pair \
+                 answers",
+                "6",
+                "1 to 10000",
+            ],
+        tolerance: number => |crowd: Crowd, x| crowd.with_positions(|model| model.tolerance(x));
+            ["stops where no membership changes by more", "1e-3", "above 0"],
+        max_iterations: count => |crowd: Crowd, n| {
+            crowd.with_positions(|model| model.max_iterations(n))
+        };
+            ["rounds of a start at most", "200", "at least 1"],
+    ),
     Choice {
         name: "rmc",
         params: &[
@@ -208,44 +198,15 @@ impl Crowd {
         self
     }
 
+    fn with_positions(mut self, set: impl FnOnce(PositionModel) -> PositionModel) -> Self {
+        self.positions = set(self.positions);
+        self
+    }
+
     fn made(mut self) -> Self {
         self.clustering = self.clustering.block_model(self.model).position_model(self.positions);
         self
     }
-}
-
-/// Positions, which have as many components as there are clusters where their number is given.
-fn positions(ask: &Ask, params: &Params<'_>) -> Outcome<Crowd> {
-    let mut crowd = Crowd::new(CrowdMethod::Bayesian, ask);
-    if let Some(shared) = params.count("shared")? {
-        crowd = crowd.shared(shared);
-    }
-    if let Some(look) = flag(params, "alternative")? {
-        crowd = crowd.alternative(look);
-    }
-    let mut model = crowd.positions;
-    if let Some(dimensions) = params.count("dimensions")? {
-        model = model.dimensions(dimensions);
-    }
-    if let Some(components) = params.count("components")? {
-        if ask.clusters.fixed().is_some() {
-            return Err(Failure::Bad(format!(
-                "--param components={components}: only with --clusters auto"
-            )));
-        }
-        model = model.components(components);
-    }
-    if let Some(restarts) = params.count("restarts")? {
-        model = model.restarts(restarts);
-    }
-    if let Some(tolerance) = params.number("tolerance")? {
-        model = model.tolerance(tolerance);
-    }
-    if let Some(iterations) = params.count("max_iterations")? {
-        model = model.max_iterations(iterations);
-    }
-    crowd.positions = model;
-    Ok(crowd.made())
 }
 
 /// Robust matrix completion: `c` is the factor of the errors' weight, or `penalty` a rule that

@@ -125,7 +125,11 @@ pub(crate) static METHODS: [Choice<Made>; 10] = [
     ),
     choice!("uspec", boxed, |_| USpec::new(),
         representatives: count => USpec::representatives;
-            ["representatives at most; also at most a tenth of the objects", "1000", "1 to 65536"],
+            [
+                "representatives at most; lowered to a tenth of the objects, but not below 50",
+                "1000",
+                "1 to 65536",
+            ],
         neighbours: count => USpec::neighbours;
             ["nearest representatives that describe an object", "5", "at least 1"],
         regularization: number => USpec::regularization;

@@ -8,8 +8,10 @@ use consilience_graph::{CoAssociation, Linked, linked_method};
 /// better. Average linkage of a complete ensemble needs no matrix; where labels are missing, or
 /// members are so many that it is faster, similarities are computed a row at a time, of no more
 /// microclusters than a matrix would fit for: some 30,000. Complete and single linkage keep a byte
-/// for each pair, two where there are more than 255 different similarities; the other linkages
-/// need the matrix.
+/// for each pair, two where there are more than 255 different similarities. The other linkages
+/// need the matrix; so do complete and single linkage of memberships, of unequal weights and of
+/// more than 400 members of which labels are missing, and average linkage of memberships or
+/// unequal weights where labels are missing.
 ///
 /// ```
 /// use consilience::{Clusters, ConsensusFunction, Ensemble, Partition};
@@ -33,7 +35,8 @@ use consilience_graph::{CoAssociation, Linked, linked_method};
 /// some 3 n~ searches for a nearest neighbour reads the microclusters that share the smaller
 /// clusters of one, O(n~ M) at worst. Otherwise O(n~^2 M) byte operations and O(n~^2) for the tree;
 /// n~^2 or 2 n~^2 bytes under complete and single linkage, else 8 n~^2 at most, which under average
-/// linkage is asked of the budget and as a rule is a tenth of it.
+/// linkage is asked of the budget, of which a tenth is taken where members agree, two fifths where
+/// they do not.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside

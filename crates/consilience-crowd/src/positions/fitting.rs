@@ -1,6 +1,6 @@
 //! The starts, and the loop.
 
-use consilience_core::{Error, Observer, Report, Result, Seed, Status};
+use consilience_core::{Observer, Report, Result, Status};
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -9,7 +9,8 @@ use super::layout::Layout;
 use super::prior::Prior;
 use super::search::{Seen, search};
 use super::small::Shape;
-use super::state::{Fixed, State};
+use super::state::Fixed;
+use super::trials::{Tried, finished, highest, perturb, table};
 use crate::answer_counts::AnswerCounts;
 use crate::answers::Answers;
 use crate::block_model::{computed_starts, most_probable};
@@ -31,8 +32,6 @@ const CUTS: usize = 3;
 /// Numbers of clusters of the starts where none is given.
 const LADDER: [usize; 11] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20];
 const SHORT_LADDER: [usize; 4] = [2, 5, 10, 20];
-/// Share of labels that a perturbed start draws anew.
-const PERTURBED: f64 = 0.2;
 
 /// A fit, over the answered objects.
 #[derive(Clone, Debug)]
@@ -79,14 +78,6 @@ impl FittedPositions {
         }
         self
     }
-}
-
-/// A start on its way.
-pub(super) struct Tried {
-    pub(super) state: State,
-    pub(super) bound: f64,
-    pub(super) iterations: usize,
-    pub(super) converged: bool,
 }
 
 /// The best of all starts; `clusters` components at most, or as many as the answers ask for.
@@ -138,11 +129,6 @@ pub(crate) fn fit(
     Ok(FittedPositions { q, positions, count, bound, iterations, converged, read })
 }
 
-/// Row by row.
-pub(super) fn table(n: usize, columns: usize, values: &[f64]) -> Array2<f64> {
-    Array2::from_shape_fn((n, columns), |(i, c)| values[i * columns + c])
-}
-
 /// Labels to start from where the number of clusters is given.
 fn given(
     model: &PositionModel,
@@ -184,66 +170,4 @@ fn ladder(
         })
         .collect::<Result<_>>()?;
     Ok(found.into_iter().flatten().collect())
-}
-
-pub(super) fn perturb(labels: &mut [u32], k: usize, seed: Seed) {
-    let mut stream = seed.stream();
-    for label in labels {
-        if stream.uniform() < PERTURBED {
-            *label = stream.below(k) as u32;
-        }
-    }
-}
-
-pub(super) fn run(
-    model: &PositionModel,
-    fixed: &Fixed<'_>,
-    mut state: State,
-    most: usize,
-    observer: &dyn Observer,
-) -> Result<Tried> {
-    let (mut iterations, mut converged) = (0, false);
-    while iterations < most.min(model.max_iterations) && !converged {
-        observer.check()?;
-        converged = state.round(fixed) < model.tolerance;
-        iterations += 1;
-    }
-    let bound = state.bound(fixed);
-    Ok(Tried { state, bound, iterations, converged })
-}
-
-/// All run for a while, those of highest bound go on until they converge; these, best first after
-/// the trial.
-pub(super) fn finished(
-    model: &PositionModel,
-    fixed: &Fixed<'_>,
-    starts: &[Vec<u32>],
-    trial: usize,
-    observer: &dyn Observer,
-) -> Result<Vec<Tried>> {
-    let mut tried: Vec<Tried> = starts
-        .par_iter()
-        .map(|labels| run(model, fixed, State::start(fixed, labels), trial, observer))
-        .collect::<Result<_>>()?;
-    // Stable, so that of equals the first goes on and no choice depends on the order of arrival.
-    tried.sort_by(|a, b| b.bound.total_cmp(&a.bound));
-    tried.truncate(starts.len().div_ceil(3));
-    tried
-        .into_par_iter()
-        .map(|trial| {
-            let left = model.max_iterations.saturating_sub(trial.iterations);
-            if trial.converged || left == 0 {
-                return Ok(trial);
-            }
-            let rest = run(model, fixed, trial.state, left, observer)?;
-            observer.progress("start", rest.iterations, rest.iterations);
-            Ok(Tried { iterations: trial.iterations + rest.iterations, ..rest })
-        })
-        .collect()
-}
-
-/// That of highest bound, the first of equals.
-pub(super) fn highest(fits: Vec<Tried>) -> Result<Tried> {
-    let best = fits.into_iter().reduce(|best, f| if f.bound > best.bound { f } else { best });
-    best.ok_or_else(|| Error::invalid("0 starts; expected at least 1"))
 }

@@ -12,6 +12,7 @@ mod small;
 mod state;
 #[cfg(test)]
 mod tests;
+mod trials;
 mod workers;
 
 use consilience_core::{

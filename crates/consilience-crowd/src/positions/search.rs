@@ -8,8 +8,8 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use super::PositionModel;
-use super::fitting::{Tried, finished, highest, perturb, run, table};
 use super::state::{Fixed, State};
+use super::trials::{Tried, finished, highest, perturb, run, table};
 use crate::answer_counts::AnswerCounts;
 use crate::answers::Answers;
 use crate::cluster_count::ClusterCount;

@@ -124,9 +124,8 @@ impl<S: Similarity> Linked<S> {
     /// Where to have the trees of linkages without the matrix, of leaves of any weights; `None`
     /// where it says so. Average linkage over objects is [`Similarity::average_tree`] first.
     #[doc(hidden)]
-    pub fn own_tree(mut self, tree: OwnTree<S>) -> Self {
-        self.own_tree = Some(tree);
-        self
+    pub fn own_tree(self, tree: OwnTree<S>) -> Self {
+        Linked { own_tree: Some(tree), ..self }
     }
 
     /// The similarity.

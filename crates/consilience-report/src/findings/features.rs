@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::name;
 use crate::ClusteringReport;
 
-/// Most objects in the projection.
+/// Most rows in the projection; of more, so many objects are drawn.
 pub(crate) const POINTS: usize = 2_000;
 /// Most clusters whose features are listed.
 const MOST_CLUSTERS: usize = 100;
@@ -22,7 +22,8 @@ pub struct FeatureFindings {
     /// Share of the variance in each of the two directions of the projection.
     pub explained: Vec<f64>,
     /// Objects in the plane of the first two principal components of standardized features; a row
-    /// that stands for many counts as often as it is drawn, and is there once.
+    /// that stands for many counts as often as its objects, of more than 2,000 rows as often as it
+    /// is drawn, and is there once.
     pub projection: Vec<ProjectedObject>,
     /// Whether they are only some of all.
     pub sampled: bool,
@@ -72,7 +73,7 @@ pub(super) fn findings(
     let k = partition.n_clusters().min(MOST_CLUSTERS);
     let effects = (0..k).map(|c| sums.effects(c, &report.feature_names)).collect();
     let objects = Objects::of_ensemble(report.ensemble);
-    let drawn = Drawn::of(&objects, report.seed);
+    let drawn = Drawn::of(&objects, counts, x.n_objects(), report.seed);
     let roots: Vec<f64> = drawn.counts.iter().map(|count| count.sqrt()).collect();
     let mut table = with_rows!(x, |rows| sums.standardized(rows, &drawn, objects.counted()));
     for (mut row, root) in table.rows_mut().into_iter().zip(&roots) {
@@ -93,22 +94,30 @@ pub(super) fn findings(
     FeatureFindings {
         explained: svd.values.iter().map(|v| v * v / total).collect(),
         projection: projection.collect(),
-        sampled: objects.total() > POINTS,
+        sampled: x.n_objects() > POINTS,
         effects,
     }
 }
 
-/// The objects of the projection.
+/// The rows of the projection.
 struct Drawn {
     /// Their rows, ascending.
     rows: Vec<usize>,
-    /// How many of them each row stands for.
+    /// How many objects each of them stands for.
     counts: Vec<f64>,
 }
 
 impl Drawn {
-    /// All objects or, of many, some: those that are drawn where each has a row of its own.
-    fn of(objects: &Objects<'_>, seed: Seed) -> Self {
+    /// All rows with their objects or, of many rows, those of some objects: those that are drawn
+    /// where each has a row of its own.
+    fn of(objects: &Objects<'_>, counts: Option<&[u64]>, n: usize, seed: Seed) -> Self {
+        if n <= POINTS {
+            let counts = counts.map_or_else(
+                || vec![1.0; n],
+                |counts| counts.iter().map(|&count| count as f64).collect(),
+            );
+            return Drawn { rows: (0..n).collect(), counts };
+        }
         let some = seed.derive("projection", 0).stream().sample(objects.total(), POINTS);
         let rows = objects.rows_of(some.into_iter().map(|object| object as u64));
         let runs = rows.chunk_by(|a, b| a == b);

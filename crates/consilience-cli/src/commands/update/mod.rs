@@ -147,8 +147,7 @@ impl Inputs {
         let batches = path.map(|path| files::batches(path, &objects, terminal)).transpose()?;
         let truth = files::truth(args.truth.as_deref(), &objects, terminal)?;
         let features = features(args, &objects, terminal)?;
-        let path = args.since.as_deref();
-        let since = path.map(|path| earlier(path, &objects, before, terminal)).transpose()?;
+        let since = earlier(args, &objects, before, terminal)?;
         let read = |path| state::read(path, objects.ids.as_ref(), terminal);
         let stored = args.state.as_deref().map(read).transpose()?.flatten();
         let ensemble =
@@ -166,20 +165,22 @@ impl Inputs {
     }
 }
 
-/// Earlier labels, of all objects or, without ids, of those that there were `before` new ones came.
+/// Earlier labels, of all objects or, without ids, of the first of them where others joined: now,
+/// behind the `before` that there were, or earlier, as a state remembers.
 fn earlier(
-    path: &Path,
+    args: &Update,
     objects: &Objects,
     before: usize,
     terminal: &Terminal,
-) -> Outcome<Partition> {
+) -> Outcome<Option<Partition>> {
+    let Some(path) = args.since.as_deref() else { return Ok(None) };
     // What changed since they were written may be written in their place.
     files::may_replace(path);
     let labels = files::labels_beside(path, terminal)?;
     let place = path.display();
     match (&labels.ids, &objects.ids) {
         (Some(_), Some(_)) => {
-            return Ok(files::labels_of(path, objects, "labels", terminal)?.partition);
+            return Ok(Some(files::labels_of(path, objects, "labels", terminal)?.partition));
         }
         (None, None) => {}
         (Some(_), None) => {
@@ -188,14 +189,19 @@ fn earlier(
         (None, Some(_)) => terminal.note(format!("{place} has no ids: joined row by row")),
     }
     let (rows, n) = (labels.partition.n_objects(), objects.n);
-    if rows == n || rows == before {
-        return Ok(labels.partition);
+    let joined = args.state.is_some() || args.new_objects.is_some();
+    if rows > n || (rows < n && !joined) {
+        return Err(Failure::Bad(format!(
+            "{place}: {rows} rows of labels, expected {n}, one per object"
+        )));
     }
-    let without =
-        if before < n { format!(", or {before} without the new ones") } else { String::new() };
-    Err(Failure::Bad(format!(
-        "{place}: {rows} rows of labels, expected {n}, one per object{without}"
-    )))
+    if rows < n && rows != before {
+        terminal.note(format!(
+            "{place}: {rows} rows of labels, of the first of {n} objects; the others were not \
+             labelled"
+        ));
+    }
+    Ok(Some(labels.partition))
 }
 
 fn features(args: &Update, objects: &Objects, terminal: &Terminal) -> Outcome<Option<Array2<f64>>> {

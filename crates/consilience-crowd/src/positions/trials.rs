@@ -1,0 +1,86 @@
+//! Starts, and the rounds from them.
+
+use consilience_core::{Error, Observer, Result, Seed};
+use ndarray::Array2;
+use rayon::prelude::*;
+
+use super::PositionModel;
+use super::state::{Fixed, State};
+
+/// Share of labels that a perturbed start draws anew.
+const PERTURBED: f64 = 0.2;
+
+/// A start on its way.
+pub(super) struct Tried {
+    pub(super) state: State,
+    pub(super) bound: f64,
+    pub(super) iterations: usize,
+    pub(super) converged: bool,
+}
+
+/// Row by row.
+pub(super) fn table(n: usize, columns: usize, values: &[f64]) -> Array2<f64> {
+    Array2::from_shape_fn((n, columns), |(i, c)| values[i * columns + c])
+}
+
+pub(super) fn perturb(labels: &mut [u32], k: usize, seed: Seed) {
+    let mut stream = seed.stream();
+    for label in labels {
+        if stream.uniform() < PERTURBED {
+            *label = stream.below(k) as u32;
+        }
+    }
+}
+
+pub(super) fn run(
+    model: &PositionModel,
+    fixed: &Fixed<'_>,
+    mut state: State,
+    most: usize,
+    observer: &dyn Observer,
+) -> Result<Tried> {
+    let (mut iterations, mut converged) = (0, false);
+    while iterations < most.min(model.max_iterations) && !converged {
+        observer.check()?;
+        converged = state.round(fixed) < model.tolerance;
+        iterations += 1;
+    }
+    let bound = state.bound(fixed);
+    Ok(Tried { state, bound, iterations, converged })
+}
+
+/// All run for a while, those of highest bound go on until they converge; these, best first after
+/// the trial.
+pub(super) fn finished(
+    model: &PositionModel,
+    fixed: &Fixed<'_>,
+    starts: &[Vec<u32>],
+    trial: usize,
+    observer: &dyn Observer,
+) -> Result<Vec<Tried>> {
+    let mut tried: Vec<Tried> = starts
+        .par_iter()
+        .map(|labels| run(model, fixed, State::start(fixed, labels), trial, observer))
+        .collect::<Result<_>>()?;
+    // Stable, so that of equals the first goes on and no choice depends on the order of arrival.
+    tried.sort_by(|a, b| b.bound.total_cmp(&a.bound));
+    tried.truncate(starts.len().div_ceil(3));
+    tried
+        .into_par_iter()
+        .map(|trial| {
+            let left = model.max_iterations.saturating_sub(trial.iterations);
+            if trial.converged || left == 0 {
+                return Ok(trial);
+            }
+            let rest = run(model, fixed, trial.state, left, observer)?;
+            observer.progress("start", rest.iterations, rest.iterations);
+            Ok(Tried { iterations: trial.iterations + rest.iterations, ..rest })
+        })
+        .collect()
+}
+
+/// That of highest bound, the first of equals.
+pub(super) fn highest(fits: Vec<Tried>) -> Result<Tried> {
+    let best = fits.into_iter().reduce(|best, f| if f.bound > best.bound { f } else { best });
+    best.ok_or_else(|| Error::invalid("0 starts; expected at least 1"))
+}
