@@ -367,7 +367,7 @@ fn earlier_labels_are_one_for_each_object() {
     folder.write("new.csv", "0,0\n1,1\n");
     folder.write("links.csv", "i,j,link\n0,2,cannot\n");
     for rows in 3..8 {
-        folder.write(&format!("{rows}.csv"), "0\n0\n1\n1\n0\n1\n1\n"[..2 * rows].to_owned());
+        folder.write(&format!("{rows}.csv"), &"0\n0\n1\n1\n0\n1\n1\n"[..2 * rows]);
     }
     let update = "update rows.csv --constraints links.csv --clusters 2 --rule exact";
     folder.ok(&format!("{update} --since 4.csv"));

@@ -144,7 +144,7 @@ pub(crate) fn chain<L: Leaves>(
     // At most three for each leaf, of which one may compute a row.
     let mut steps = 0usize;
     while merges.len() + 1 < n {
-        if steps % 64 == 0 {
+        if steps.is_multiple_of(64) {
             observer.check()?;
             observer.progress("partition", merges.len(), n - 1);
         }

@@ -7,6 +7,7 @@ use consilience_core::{
 use ndarray::Array2;
 use rayon::prelude::*;
 
+use crate::incidence::LowestTerms;
 use crate::spectrum::{Eigenpairs, leading};
 use crate::{ClusterIncidence, Components, HypergraphCut, SpectralCut};
 
@@ -233,7 +234,7 @@ fn spectral(
     if let Some(clusters) = cut.joined(&parts, report) {
         return Ok(clusters);
     }
-    let (sizes, objects, _) = incidence.in_lowest_terms()?;
+    let LowestTerms { sizes, objects, .. } = incidence.in_lowest_terms()?;
     let shares: Vec<f64> = (0..n)
         .map(|i| {
             let objects = |(e, p): (usize, f64)| weights[e] * objects[e] * p;

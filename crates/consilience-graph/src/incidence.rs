@@ -63,6 +63,16 @@ struct Lists {
     shares: Vec<f64>,
 }
 
+/// Numbers of objects, divided by what divides the sizes of all microclusters.
+pub(crate) struct LowestTerms<'a> {
+    /// Of the microclusters.
+    pub(crate) sizes: Cow<'a, [f64]>,
+    /// Of the clusters.
+    pub(crate) objects: Cow<'a, [f64]>,
+    /// What they were divided by.
+    pub(crate) unit: f64,
+}
+
 impl Lists {
     /// Room for lists of the given lengths, of memberships or of ones.
     fn with_lengths(lengths: impl ExactSizeIterator<Item = usize>, soft: bool) -> Result<Self> {
@@ -318,16 +328,16 @@ impl ClusterIncidence {
     }
 
     /// The sizes of the microclusters and the objects in the clusters, both divided by what divides
-    /// all sizes, and that.
-    pub(crate) fn in_lowest_terms(&self) -> Result<(Cow<'_, [f64]>, Cow<'_, [f64]>, f64)> {
+    /// all sizes.
+    pub(crate) fn in_lowest_terms(&self) -> Result<LowestTerms<'_>> {
         let (sizes, unit) = sizes_in_lowest_terms(&self.sizes)?;
         if unit == 1.0 {
-            return Ok((sizes, Cow::Borrowed(self.objects()), unit));
+            return Ok(LowestTerms { sizes, objects: Cow::Borrowed(self.objects()), unit });
         }
         // In the order in which they were added up before.
         let of = |c: usize| self.shares_in(c).fold(0.0, |sum, (i, share)| sum + sizes[i] * share);
         let objects = room::collected((0..self.n_clusters()).map(of))?;
-        Ok((sizes, Cow::Owned(objects), unit))
+        Ok(LowestTerms { sizes, objects: Cow::Owned(objects), unit })
     }
 
     /// B0 as a matrix of the crate `sprs`, compressed by rows: microclusters in rows, clusters in

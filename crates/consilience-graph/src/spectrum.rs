@@ -8,6 +8,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
 
 use crate::ClusterIncidence;
+use crate::incidence::LowestTerms;
 
 /// Up to this order all eigenpairs are computed where the wanted ones do not converge.
 const LARGEST_DENSE: usize = 3_000;
@@ -133,7 +134,7 @@ impl IncidenceSpectrum {
             .map(|i| incidence.shares_of(i).map(|(j, p)| weights[j] * p).sum())
             .collect();
         // X does not depend on the unit of the sizes, and rounding should not either.
-        let (sizes, objects, unit) = incidence.in_lowest_terms()?;
+        let LowestTerms { sizes, objects, unit } = incidence.in_lowest_terms()?;
         let shares: Vec<f64> = sizes.iter().zip(&degree).map(|(s, d)| s / d).collect();
         // X'X = diag(a) B0' S D_r^-1 B0 diag(a), with a = w D_c^-1/2 and D_c = w |c|.
         let a: Vec<f64> = weights.iter().zip(&*objects).map(|(w, n)| (w / n).sqrt()).collect();
