@@ -53,6 +53,11 @@ fn widen(range: &mut (f64, f64), v: f64) {
     *range = (range.0.min(v), range.1.max(v));
 }
 
+/// What is to be taken off a column of this range, if it is far out.
+fn far_out((low, high): (f64, f64), spread: f64) -> Option<f64> {
+    (low.is_finite() && low.abs().min(high.abs()) > FAR * spread).then_some(low)
+}
+
 impl Far {
     /// `None` where no column is, which most tables show by their second row.
     fn new<F: Float>(x: ArrayView2<'_, F>, largest: f64) -> Option<Self> {
@@ -71,11 +76,8 @@ impl Far {
     }
 
     fn of(ranges: &[(f64, f64)], spread: f64) -> Option<Self> {
-        let far = |&(low, high): &(f64, f64)| {
-            let out = low.is_finite() && low.abs().min(high.abs()) > FAR * spread;
-            if out { low } else { 0.0 }
-        };
-        let off: Vec<f64> = ranges.iter().map(far).collect();
+        let off: Vec<f64> =
+            ranges.iter().map(|range| far_out(*range, spread).unwrap_or(0.0)).collect();
         // Where all rows are equal it does not matter where they are.
         (spread > 0.0 && off.iter().any(|v| *v != 0.0)).then_some(Far { off, spread })
     }
@@ -86,40 +88,52 @@ pub(crate) fn far_off<F: Float>(x: ArrayView2<'_, F>) -> Option<Vec<f64>> {
     Far::new(x, largest(x.iter())).map(|far| far.off)
 }
 
-/// As [`far_off`]: a column of sparse rows that is far out is stored in every row.
-pub(crate) fn far_off_sparse<F: Float>(x: SparseRows<'_, F>) -> Option<Vec<f64>> {
-    let n = x.n_rows();
-    let largest = largest((0..n).flat_map(|i| x.row(i).1));
-    let (mut ranges, mut stored) = (vec![NOTHING; x.n_columns()], vec![0usize; x.n_columns()]);
+/// As [`far_off`], the columns that are far out alone, ascending. Each is stored in every row; how
+/// far the others spread is how far they are from 0.
+pub(crate) fn far_off_sparse<F: Float>(x: SparseRows<'_, F>) -> Option<Off> {
+    let largest = largest((0..x.n_rows()).flat_map(|i| x.row(i).1));
+    // Columns that all rows have so far: a number for every column may be too many.
+    let mut always: Vec<(usize, (f64, f64))> = x.row(0).0.iter().map(|&j| (j, NOTHING)).collect();
     let mut spread = 0.0f64;
-    for i in 0..n {
+    for i in 0..x.n_rows() {
         let (columns, values) = x.row(i);
-        for (&j, v) in columns.iter().zip(values) {
-            widen(&mut ranges[j], v.to_f64());
-            stored[j] += 1;
-            spread = spread.max(ranges[j].1 - ranges[j].0);
-        }
+        let mut rest = columns.iter().zip(values).peekable();
+        always.retain_mut(|(j, range)| {
+            while let Some((_, v)) = rest.next_if(|(column, _)| **column < *j) {
+                spread = spread.max(v.to_f64().abs());
+            }
+            match rest.next_if(|(column, _)| **column == *j) {
+                Some((_, v)) => widen(range, v.to_f64()),
+                None if range.0 <= range.1 => {
+                    spread = spread.max(range.0.abs()).max(range.1.abs());
+                    return false;
+                }
+                None => return false,
+            }
+            true
+        });
+        rest.for_each(|(_, v)| spread = spread.max(v.to_f64().abs()));
         if FAR * spread >= largest {
             return None;
         }
     }
-    for (range, &stored) in ranges.iter_mut().zip(&stored) {
-        if stored < n {
-            widen(range, 0.0);
-        }
-        spread = spread.max(range.1 - range.0);
-    }
-    Far::of(&ranges, spread).map(|far| far.off)
+    let spread = always.iter().fold(spread, |most, (_, (low, high))| most.max(high - low));
+    let far = always.iter().filter_map(|&(j, range)| Some((j, far_out(range, spread)?)));
+    let off: Off = far.collect();
+    (spread > 0.0 && !off.is_empty()).then_some(off)
 }
 
-/// Sparse rows of which nothing is far out, in memory of their own, and what was taken off each
-/// column; `None` where nothing is. Their distances come from lengths and products, in which a
+/// Columns of sparse rows, and what was taken off each.
+pub(crate) type Off = Vec<(usize, f64)>;
+
+/// Sparse rows of which nothing is far out, in memory of their own, and what was taken off which
+/// columns; `None` where nothing is. Their distances come from lengths and products, in which a
 /// large number leaves no place for what is small.
 ///
 /// # Errors
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the system has no memory
 /// left.
-pub(crate) fn near_rows<F: Float>(x: SparseRows<'_, F>) -> Result<Option<(CsMat<F>, Vec<f64>)>> {
+pub(crate) fn near_rows<F: Float>(x: SparseRows<'_, F>) -> Result<Option<(CsMat<F>, Off)>> {
     let Some(off) = far_off_sparse(x) else { return Ok(None) };
     let entries = (0..x.n_rows()).map(|i| x.row(i).0.len()).sum();
     let (mut starts, mut indices, mut values) = (
@@ -130,8 +144,11 @@ pub(crate) fn near_rows<F: Float>(x: SparseRows<'_, F>) -> Result<Option<(CsMat<
     starts.push(0);
     for i in 0..x.n_rows() {
         let (columns, of) = x.row(i);
-        let near = columns.iter().zip(of).map(|(&j, v)| F::from_f64(v.to_f64() - off[j]));
-        values.extend(near);
+        let near = |(j, v): (&usize, &F)| match off.binary_search_by_key(j, |far| far.0) {
+            Ok(at) => F::from_f64(v.to_f64() - off[at].1),
+            Err(_) => *v,
+        };
+        values.extend(columns.iter().zip(of).map(near));
         indices.extend_from_slice(columns);
         starts.push(indices.len());
     }

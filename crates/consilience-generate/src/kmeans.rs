@@ -148,8 +148,8 @@ fn of_sparse<F: Float>(
     let rows = ScaledRows::new(near.as_ref().map_or(x, |(near, _)| SparseRows::from(near)))?;
     let mut found = finished(&sparse::fit(&rows, None, options, observer)?, clusters)?;
     if let Some((_, off)) = &near {
-        for centre in found.output.centres.rows_mut() {
-            centre.into_iter().zip(off).for_each(|(c, off)| *c += off);
+        for &(j, off) in off {
+            found.output.centres.column_mut(j).mapv_inplace(|c| c + off);
         }
     }
     Ok(found)

@@ -47,13 +47,18 @@ impl Affine {
 /// Maps that take off what is far out, for a projection: every dimension would have it, and in
 /// single precision nothing else. `None` where nothing is.
 pub(super) fn nearer(features: Features<'_>) -> Option<Arc<[Affine]>> {
+    let map = |centre| Affine { unit: 1.0, centre, factor: 1.0 };
     let off = match features {
         Features::Sparse32(x) => far_off_sparse(x),
         Features::Sparse64(x) => far_off_sparse(x),
-        _ => with_rows!(features.dense().ok()?, |x| far_off(x)),
+        _ => {
+            let off = with_rows!(features.dense().ok()?, |x| far_off(x))?;
+            return Some(off.into_iter().map(map).collect());
+        }
     };
-    let map = |centre| Affine { unit: 1.0, centre, factor: 1.0 };
-    Some(off?.into_iter().map(map).collect())
+    let mut maps = vec![map(0.0); features.n_features()];
+    off?.into_iter().for_each(|(j, centre)| maps[j] = map(centre));
+    Some(maps.into())
 }
 
 impl Scale {
