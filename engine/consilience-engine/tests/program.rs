@@ -87,8 +87,8 @@ fn too_many_rows_for_the_method() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     json(at, "make ensemble pool --files 2 --rows 8000 --columns 12 --distinct 0");
-    let line = "consensus pool --method eac-cl --clusters 4 --memory 256M -o labels";
-    refused(at, line, "distinct rows are too many for eac-cl");
+    let line = "consensus pool --method eac-ward --clusters 4 --memory 256M -o labels";
+    refused(at, line, "distinct rows are too many for eac-ward");
     refused(at, line, "expected hbgf, lwgp, diffusion or usenc, or --sample ROWS");
     let found = json(at, &format!("{line} --sample 1000"));
     assert_eq!(found["sample"], 1000);
