@@ -122,7 +122,7 @@ fn run<F: Float>(
 }
 
 /// The entries of a table that are not 0.
-fn compressed<F: Float>(x: ArrayView2<'_, F>) -> CsMat<F> {
+pub(crate) fn compressed<F: Float>(x: ArrayView2<'_, F>) -> CsMat<F> {
     let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     for row in x.rows() {
         for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != F::default()) {

@@ -9,9 +9,9 @@ use consilience_core::{
     Partition, Report, Result, Seed, SparseRows, scores,
 };
 use ndarray::{Array2, ArrayView2, array};
-use sprs::CsMat;
 
 use crate::input::{far_off, far_off_sparse};
+use crate::spherical_kmeans::compressed;
 use crate::{
     Agglomerative, FuzzyCMeans, GaussianMixture, Generator, KMeans, KernelKMeans, Linkage,
     MiniBatchKMeans, Rpcl, Scale, Spectral, USpec,
@@ -269,19 +269,6 @@ fn odd_tables_give_ensembles() {
     }
 }
 
-/// Sparse rows of what is not 0.
-pub(crate) fn sparse<F: Copy + Default + PartialEq>(x: &Array2<F>) -> CsMat<F> {
-    let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-    for row in x.rows() {
-        for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != F::default()) {
-            indices.push(j);
-            values.push(v);
-        }
-        starts.push(indices.len());
-    }
-    CsMat::new(x.dim(), starts, indices, values)
-}
-
 #[test]
 fn projections_keep_features_beside_one_that_is_far_out() {
     let (x, truth) = blobs(200, 6, 4, 11);
@@ -296,7 +283,7 @@ fn projections_keep_features_beside_one_that_is_far_out() {
     };
     let without = beside(&|_| 0.0);
     let plain = g().generate(without.view()).unwrap();
-    let thin = g().generate(&sparse(&without)).unwrap();
+    let thin = g().generate(&compressed(without.view())).unwrap();
     let mean = |e: &Ensemble| {
         let scores = e.members().iter().map(|m| scores::adjusted_rand(m, &truth).unwrap());
         scores.sum::<f64>() / e.n_members() as f64
@@ -306,7 +293,7 @@ fn projections_keep_features_beside_one_that_is_far_out() {
         // The same of all objects: as if it were not there, of dense rows and of sparse ones.
         let table = beside(&|_| far);
         assert!(g().generate(table.view()).unwrap() == plain, "{far:e}");
-        let rows = sparse(&table);
+        let rows = compressed(table.view());
         assert!(g().generate(&rows).unwrap() == thin, "{far:e}, sparse");
         // New objects are seen as those at hand are, and one without the feature is far from them.
         let views = g().views(&rows).unwrap();
@@ -314,7 +301,7 @@ fn projections_keep_features_beside_one_that_is_far_out() {
         let mut new = without.clone();
         new[[3, 6]] = far;
         let dense = views[0].apply((&new).into()).unwrap();
-        let thin = views[0].apply((&sparse(&new)).into()).unwrap();
+        let thin = views[0].apply((&compressed(new.view())).into()).unwrap();
         for (a, b) in dense.iter().zip(&thin) {
             assert!((a - b).abs() <= 1e-6 * (1.0 + a.abs()), "{far:e}: {a} {b}");
         }
@@ -332,7 +319,7 @@ fn projections_keep_features_beside_one_that_is_far_out() {
 fn what_is_not_far_out_stays_as_it_is() {
     let (x, _) = blobs(50, 3, 2, 4);
     let off = |x: &Array2<f64>| {
-        let found = far_off_sparse(SparseRows::from(&sparse(x)))?;
+        let found = far_off_sparse(SparseRows::from(&compressed(x.view())))?;
         let mut off = vec![0.0; x.ncols()];
         found.into_iter().for_each(|(j, v)| off[j] = v);
         Some(off)
@@ -365,7 +352,7 @@ fn a_large_feature_of_sparse_rows_hides_nothing() {
         4 => 1e12 + (i % 2) as f64,
         _ => x[[i, j]],
     });
-    let rows = sparse(&table);
+    let rows = compressed(table.view());
     let uspec = USpec::new();
     let kernel = KernelKMeans::new().restarts(5);
     let kmeans = KMeans::new().restarts(5);

@@ -10,7 +10,7 @@ use ndarray::{Array2, Axis, s};
 use super::links::{Embedding, Links};
 use super::{USpec, reference};
 use crate::input::Place;
-use crate::tests::sparse;
+use crate::spherical_kmeans::compressed;
 use crate::{Generator, KMeans};
 
 /// Two half moons, each the other's mirror, with duplicates and a constant feature.
@@ -123,15 +123,18 @@ fn links_do_not_depend_on_the_scale() {
     let uspec = USpec::new().representatives(300);
     let run = |x: Features<'_>| uspec.fit(x, 2, Seed(1), &()).unwrap().output;
     let good = |p: &Partition| scores::adjusted_rand(p, &truth).unwrap() > 0.9;
-    let (plain, rows) = (run((&x).into()), run((&sparse(&x)).into()));
+    let (plain, rows) = (run((&x).into()), run((&compressed(x.view())).into()));
     assert!(good(&plain) && good(&rows));
     for power in [64, -64, 100] {
         let scaled = x.mapv(|v| v * 2f64.powi(power));
         let single = scaled.mapv(|v| v as f32);
         assert!(run((&scaled).into()) == plain, "2^{power}");
         assert!(good(&run((&single).into())), "2^{power} in single precision");
-        assert!(run((&sparse(&scaled)).into()) == rows, "2^{power}, sparse");
-        assert!(good(&run((&sparse(&single)).into())), "2^{power}, sparse in single precision");
+        assert!(run((&compressed(scaled.view())).into()) == rows, "2^{power}, sparse");
+        assert!(
+            good(&run((&compressed(single.view())).into())),
+            "2^{power}, sparse in single precision"
+        );
     }
     // A constant feature beside the others, in any size.
     for constant in [1e9, 2f64.powi(90), -3e37] {
