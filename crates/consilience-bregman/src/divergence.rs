@@ -3,7 +3,8 @@
 use std::fmt;
 
 use consilience_core::{Error, Result};
-use pulp::{Arch, NullaryFnOnce};
+
+use crate::kernel::vectorised;
 
 /// Denominators below this are raised to it: no 0/0, and no term that is 0 becomes anything else.
 const FLOOR: f64 = 1e-100;
@@ -155,32 +156,26 @@ impl Divergence for KullbackLeibler {
     }
 
     fn derivatives(&self, u: &[f64], v: &[f64], out: &mut [f64]) {
-        struct Run<'a>(&'a [f64], &'a [f64], &'a mut [f64]);
-        impl NullaryFnOnce for Run<'_> {
-            type Output = ();
-            #[inline(always)]
-            fn call(self) {
-                for ((o, &u), &v) in self.2.iter_mut().zip(self.0).zip(self.1) {
+        vectorised! {
+            fn run<'a>(u: &'a [f64], v: &'a [f64], out: &'a mut [f64]) {
+                for ((o, &u), &v) in out.iter_mut().zip(u).zip(v) {
                     *o = KullbackLeibler.derivative(u, v);
                 }
             }
         }
-        Arch::new().dispatch(Run(u, v, out));
+        run(u, v, out);
     }
 
     fn both_derivatives(&self, u: &[f64], v: &[f64], first: &mut [f64], second: &mut [f64]) {
-        struct Run<'a>(&'a [f64], &'a [f64], &'a mut [f64], &'a mut [f64]);
-        impl NullaryFnOnce for Run<'_> {
-            type Output = ();
-            #[inline(always)]
-            fn call(self) {
-                for (((f, s), &u), &v) in self.2.iter_mut().zip(self.3).zip(self.0).zip(self.1) {
+        vectorised! {
+            fn run<'a>(u: &'a [f64], v: &'a [f64], first: &'a mut [f64], second: &'a mut [f64]) {
+                for (((f, s), &u), &v) in first.iter_mut().zip(second).zip(u).zip(v) {
                     *f = KullbackLeibler.derivative(u, v);
                     *s = KullbackLeibler.curvature(u, v);
                 }
             }
         }
-        Arch::new().dispatch(Run(u, v, first, second));
+        run(u, v, first, second);
     }
 }
 

@@ -2,16 +2,18 @@
 
 use consilience_core::room::Zero;
 use consilience_core::{
-    Error, ErrorKind, LabelInt, MemoryBudget, Microclusters, Observer, Result, Seed, Stream,
+    Error, ErrorKind, LabelInt, MemoryBudget, Microclusters, Observer, Result, Seed, Stop, Stream,
     ensure, room, with_labels,
 };
 use consilience_graph::{AgreementRow, CountRow};
-use rayon::prelude::*;
+use consilience_num::reduce::{each_chunk, each_chunk_pair, ordered_chunks, try_map_each};
 use std::ops::Range;
 
 /// Microclusters per parallel task while pairs are sampled; fixed, so that the sample does not
 /// depend on the number of threads.
 const CHUNK: usize = 1024;
+/// Rows of counts that one task fills.
+const ROWS: usize = 16;
 /// Largest number of members, each as often as it counts, that label a microcluster: with larger
 /// ones sums over pairs could leave the numbers there are.
 const OWN: f64 = 9_007_199_254_740_992.0;
@@ -138,31 +140,29 @@ impl PairEvidence {
         let scratch = CountRow::new(microclusters)?;
         let mut together = room::zeros::<u16>(n * n)?;
         let mut both = room::zeros::<u16>(if complete { 0 } else { n * n })?;
-        let mut own = vec![0.0; n];
-        let width = n.max(1);
-        let fill = |row: &mut CountRow, i: usize, t: &mut [u16], b: &mut [u16], own: &mut f64| {
-            if i.is_multiple_of(64) {
-                observer.check()?;
+        let (width, stop) = ((ROWS * n).max(1), Stop::new(observer));
+        let fill = |c: usize, together: &mut [u16], both: &mut [u16]| {
+            if stop.asked() {
+                return;
             }
-            row.fill(microclusters, i);
-            t.copy_from_slice(row.together());
-            b.copy_from_slice(&row.both()[..b.len()]);
-            *own = f64::from(row.both()[i]);
-            Ok::<(), Error>(())
+            let mut row = scratch.clone();
+            for (r, together) in together.chunks_mut(n).enumerate() {
+                row.fill(microclusters, c * ROWS + r);
+                together.copy_from_slice(row.together());
+                if let Some(both) = both.get_mut(r * n..(r + 1) * n) {
+                    both.copy_from_slice(row.both());
+                }
+            }
         };
-        let rows = together.par_chunks_mut(width).zip(own.par_iter_mut()).enumerate();
         if complete {
-            rows.try_for_each_init(
-                || scratch.clone(),
-                |row, (i, (t, o))| fill(row, i, t, &mut [], o),
-            )?;
+            each_chunk(&mut together, width, &|c, together| fill(c, together, &mut []));
         } else {
-            rows.zip(both.par_chunks_mut(width)).try_for_each_init(
-                || scratch.clone(),
-                |row, ((i, (t, o)), b)| fill(row, i, t, b, o),
-            )?;
+            each_chunk_pair(&mut together, width, &mut both, width, &fill);
         }
+        stop.check()?;
         let members = microclusters.n_members() as u16;
+        let own = |i: usize| f64::from(if complete { members } else { both[i * n + i] });
+        let own = (0..n).map(own).collect();
         let counts = Counts::Whole { together, both, members };
         Ok(Self::assemble(microclusters.sizes().to_vec(), own, None, counts))
     }
@@ -177,21 +177,21 @@ impl PairEvidence {
         budget.check_square("expected pair counts", n, 16)?;
         let scratch = AgreementRow::new(microclusters)?;
         let (mut together, mut both) = (room::zeros(n * n)?, room::zeros(n * n)?);
-        let width = n.max(1);
-        let rows = together.par_chunks_mut(width).zip(both.par_chunks_mut(width)).enumerate();
-        rows.try_for_each_init(
-            || scratch.clone(),
-            |row, (i, (t, b))| {
-                if i.is_multiple_of(64) {
-                    observer.check()?;
-                }
-                row.fill(i);
+        let (width, stop) = ((ROWS * n).max(1), Stop::new(observer));
+        let fill = |c: usize, together: &mut [f64], both: &mut [f64]| {
+            if stop.asked() {
+                return;
+            }
+            let mut row = scratch.clone();
+            for (r, (t, b)) in together.chunks_mut(n).zip(both.chunks_mut(n)).enumerate() {
+                row.fill(c * ROWS + r);
                 for (j, (t, b)) in t.iter_mut().zip(b).enumerate() {
                     (*t, *b) = (row.together(j), row.both(j));
                 }
-                Ok::<(), Error>(())
-            },
-        )?;
+            }
+        };
+        each_chunk_pair(&mut together, width, &mut both, width, &fill);
+        stop.check()?;
         Ok(Self::unequal(microclusters, None, Counts::Expected { together, both }))
     }
 
@@ -268,12 +268,7 @@ impl PairEvidence {
         pairs: impl IntoIterator<Item = (usize, usize, usize, usize)>,
     ) -> Result<Self> {
         ensure!(objects > 0, empty("pair counts of no objects"));
-        if objects >= u32::MAX as usize {
-            return Err(Error::new(
-                ErrorKind::TooLarge,
-                format!("pair counts of {objects} objects"),
-            ));
-        }
+        ensure!(objects < u32::MAX as usize, too_large("pair counts of {objects} objects"));
         let mut given: Vec<(u32, u32, u64, u64)> = Vec::new();
         for (i, j, c, both) in pairs {
             ensure!(i.max(j) < objects, out_of_range("pair ({i}, {j}) of {objects} objects"));
@@ -321,9 +316,8 @@ impl PairEvidence {
         }
         if let Some(i) = own.iter().position(|o| !(0.0..=OWN).contains(o)) {
             let own = own[i];
-            return Err(Error::invalid(format!(
-                "own count {own} of microcluster {i}; expected 0 to 2^53"
-            )));
+            let message = format!("own count {own} of microcluster {i}; expected 0 to 2^53");
+            return Err(Error::invalid(message));
         }
         let within = self.within;
         let evidence = Self::assemble(sizes.to_vec(), own.to_vec(), self.pattern, self.counts);
@@ -383,8 +377,8 @@ impl PairEvidence {
         }
         let observed = match &self.counts {
             Counts::Whole { both, .. } if both.is_empty() => n * n,
-            Counts::Whole { both, .. } => both.par_iter().filter(|&&b| b > 0).count(),
-            Counts::Expected { both, .. } => both.par_iter().filter(|&&b| b > 0.0).count(),
+            Counts::Whole { both, .. } => above_zero(both),
+            Counts::Expected { both, .. } => above_zero(both),
         };
         let itself = |i: usize| self.counts.get(self.cells(i).start + i).1 > 0.0;
         (observed - (0..n).filter(|&i| itself(i)).count()) / 2
@@ -480,6 +474,12 @@ impl PairEvidence {
     }
 }
 
+/// How many of some numbers are above 0.
+fn above_zero<T: Default + PartialOrd + Sync>(numbers: &[T]) -> usize {
+    let count = |some: Range<usize>| numbers[some].iter().filter(|&v| *v > T::default()).count();
+    ordered_chunks(numbers.len(), CHUNK * CHUNK, count, 0, |sum, part| sum + part)
+}
+
 /// A pair (i, j, c, N).
 type PairCount<T> = (u32, u32, T, T);
 
@@ -491,15 +491,12 @@ fn sample_all<T: Send>(
     observer: &dyn Observer,
     counts: impl Fn(usize, usize) -> Option<(T, T)> + Sync,
 ) -> Result<Vec<Vec<PairCount<T>>>> {
-    (0..n.div_ceil(CHUNK))
-        .into_par_iter()
-        .map(|chunk| {
-            observer.check()?;
-            let mut random = seed.derive("pairs", chunk as u64).stream();
-            let first = chunk * CHUNK..n.min((chunk + 1) * CHUNK);
-            sample(&counts, first, n, share, &mut random)
-        })
-        .collect()
+    try_map_each(n.div_ceil(CHUNK), &|chunk| {
+        observer.check()?;
+        let mut random = seed.derive("pairs", chunk as u64).stream();
+        let first = chunk * CHUNK..n.min((chunk + 1) * CHUNK);
+        sample(&counts, first, n, share, &mut random)
+    })
 }
 
 /// The sampled pairs whose first microcluster is one of some.
@@ -611,7 +608,7 @@ fn transposed<L: Copy + Send + Sync>(
 ) -> Vec<L> {
     let (n, m) = (microclusters.n_nodes(), microclusters.rows().len());
     let mut out = vec![missing; n * m];
-    out.par_chunks_mut((CHUNK * m).max(1)).enumerate().for_each(|(chunk, out)| {
+    each_chunk(&mut out, (CHUNK * m).max(1), &|chunk, out| {
         for (u, member) in microclusters.rows().iter().enumerate() {
             with_labels!(member.labels(), |labels| {
                 let labels = &labels[chunk * CHUNK..];

@@ -2,7 +2,7 @@
 
 use crate::divergence::Divergence;
 use crate::kernel;
-use crate::point::Row;
+use crate::point::{Problem, Row, inner};
 
 /// Derivative of the objective of an object along a direction d after a step; `along` is d'y and
 /// d'd. `row` holds the pairs, v before the step and its slopes; v after it and its derivatives are
@@ -37,6 +37,12 @@ pub(crate) struct Inside {
 }
 
 impl Inside {
+    /// The pairs inside of microcluster i, whose memberships are `y`.
+    pub(crate) fn of(problem: &Problem<'_>, i: usize, y: &[f64]) -> Self {
+        let Problem { evidence, .. } = problem;
+        Inside { weight: evidence.inside(i), observed: evidence.within(i), norm: inner(y, y) }
+    }
+
     /// Where d is looked at after a step, and half of how fast that place moves: the tangent and v,
     /// each where it counts. The direction d has these d'y and d'd.
     fn places(&self, step: f64, along: f64, square: f64) -> [Option<(f64, f64)>; 2] {

@@ -5,7 +5,34 @@
 
 use consilience_core::Stop;
 use consilience_num::dot;
-use pulp::{Arch, NullaryFnOnce};
+
+/// Functions whose bodies are compiled for every kind of vectors, and run with the widest that the
+/// machine has.
+macro_rules! vectorised {
+    (@output) => { () };
+    (@output $out:ty) => { $out };
+    ($(
+        $(#[$attribute:meta])*
+        $visible:vis fn $name:ident<$life:lifetime>($($argument:ident: $type:ty),+ $(,)?)
+        $(-> $out:ty)? $body:block
+    )+) => {$(
+        $(#[$attribute])*
+        $visible fn $name<$life>($($argument: $type),+) $(-> $out)? {
+            struct Run<$life> { $($argument: $type),+ }
+
+            impl pulp::NullaryFnOnce for Run<'_> {
+                type Output = $crate::kernel::vectorised!(@output $($out)?);
+                #[inline(always)]
+                fn call(self) -> Self::Output {
+                    let Run { $($argument),+ } = self;
+                    $body
+                }
+            }
+            pulp::Arch::new().dispatch(Run { $($argument),+ })
+        }
+    )+};
+}
+pub(crate) use vectorised;
 
 const LANES: usize = 8;
 /// Pairs that are worked on at once: their memberships stay in the first-level cache.
@@ -99,55 +126,35 @@ fn combine(coefficients: &[(usize, f64)], panel: Panel<'_>, from: usize, out: &m
     }
 }
 
-struct Combine<'a>(&'a [(usize, f64)], Panel<'a>, &'a mut [f64]);
-
-impl NullaryFnOnce for Combine<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        for (b, out) in self.2.chunks_mut(BLOCK).enumerate() {
-            combine(self.0, self.1, b * BLOCK, out);
+vectorised! {
+    /// `out[b] = sum_k c_k y_kb` over the sparse coefficients `(k, c_k)`.
+    pub(crate) fn products<'a>(
+        coefficients: &'a [(usize, f64)],
+        panel: Panel<'a>,
+        out: &'a mut [f64],
+    ) {
+        for (b, out) in out.chunks_mut(BLOCK).enumerate() {
+            combine(coefficients, panel, b * BLOCK, out);
         }
     }
-}
 
-/// `out[b] = sum_k c_k y_kb` over the sparse coefficients `(k, c_k)`.
-pub(crate) fn products(coefficients: &[(usize, f64)], panel: Panel<'_>, out: &mut [f64]) {
-    Arch::new().dispatch(Combine(coefficients, panel, out));
-}
-
-struct Gradient<'a>(Panel<'a>, &'a [f64], &'a mut [f64]);
-
-impl NullaryFnOnce for Gradient<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        let Gradient(panel, weights, out) = self;
+    /// `out[k] = sum_b weights[b] y_kb`.
+    pub(crate) fn gradient<'a>(panel: Panel<'a>, weights: &'a [f64], out: &'a mut [f64]) {
         out.fill(0.0);
         for (b, weights) in weights.chunks(BLOCK).enumerate() {
             add_dots(|k| &panel.cluster(k)[b * BLOCK..b * BLOCK + weights.len()], weights, out);
         }
     }
-}
 
-/// `out[k] = sum_b weights[b] y_kb`.
-pub(crate) fn gradient(panel: Panel<'_>, weights: &[f64], out: &mut [f64]) {
-    Arch::new().dispatch(Gradient(panel, weights, out));
-}
-
-struct Gram<'a> {
-    panel: Panel<'a>,
-    weights: &'a [f64],
-    clusters: &'a [usize],
-    out: &'a mut [f64],
-    stop: &'a Stop<'a>,
-}
-
-impl NullaryFnOnce for Gram<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        let Gram { panel, weights, clusters, out, stop } = self;
+    /// `out[l, k] += sum_b weights[b] y_lb y_kb` over the given clusters, symmetric; `out` starts
+    /// at 0 and is left unfinished where somebody asks to stop.
+    pub(crate) fn gram<'a>(
+        panel: Panel<'a>,
+        weights: &'a [f64],
+        clusters: &'a [usize],
+        out: &'a mut [f64],
+        stop: &'a Stop<'a>,
+    ) {
         let f = clusters.len();
         let mut scaled = [0.0; BLOCK];
         for (b, weights) in weights.chunks(BLOCK).enumerate() {
@@ -157,9 +164,8 @@ impl NullaryFnOnce for Gram<'_> {
                     return;
                 }
                 let scaled = &mut scaled[..weights.len()];
-                for ((s, &w), &y) in
-                    scaled.iter_mut().zip(weights).zip(&panel.cluster(cl)[at.clone()])
-                {
+                let values = &panel.cluster(cl)[at.clone()];
+                for ((s, &w), &y) in scaled.iter_mut().zip(weights).zip(values) {
                     *s = w * y;
                 }
                 let out = &mut out[l * f..l * f + l + 1];
@@ -172,63 +178,25 @@ impl NullaryFnOnce for Gram<'_> {
             }
         }
     }
-}
 
-/// `out[l, k] += sum_b weights[b] y_lb y_kb` over the given clusters, symmetric; `out` starts at 0
-/// and is left unfinished where somebody asks to stop.
-pub(crate) fn gram(
-    panel: Panel<'_>,
-    weights: &[f64],
-    clusters: &[usize],
-    out: &mut [f64],
-    stop: &Stop<'_>,
-) {
-    Arch::new().dispatch(Gram { panel, weights, clusters, out, stop });
-}
-
-struct Scale<'a>(&'a mut [f64], &'a [f64]);
-
-impl NullaryFnOnce for Scale<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        for (o, &w) in self.0.iter_mut().zip(self.1) {
+    /// `out[b] *= weights[b]`.
+    pub(crate) fn scale<'a>(out: &'a mut [f64], weights: &'a [f64]) {
+        for (o, &w) in out.iter_mut().zip(weights) {
             *o *= w;
         }
     }
-}
 
-/// `out[b] *= weights[b]`.
-pub(crate) fn scale(out: &mut [f64], weights: &[f64]) {
-    Arch::new().dispatch(Scale(out, weights));
-}
-
-struct Shift<'a>(&'a [f64], f64, &'a [f64], &'a mut [f64]);
-
-impl NullaryFnOnce for Shift<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        for ((o, &v), &q) in self.3.iter_mut().zip(self.0).zip(self.2) {
-            *o = v + self.1 * q;
+    /// `out[b] = v[b] + step q[b]`.
+    pub(crate) fn shift<'a>(v: &'a [f64], step: f64, q: &'a [f64], out: &'a mut [f64]) {
+        for ((o, &v), &q) in out.iter_mut().zip(v).zip(q) {
+            *o = v + step * q;
         }
     }
-}
 
-/// `out[b] = v[b] + step q[b]`.
-pub(crate) fn shift(v: &[f64], step: f64, q: &[f64], out: &mut [f64]) {
-    Arch::new().dispatch(Shift(v, step, q, out));
-}
-
-struct Triple<'a>(&'a [f64], &'a [f64], &'a [f64]);
-
-impl NullaryFnOnce for Triple<'_> {
-    type Output = f64;
-    #[inline(always)]
-    fn call(self) -> f64 {
+    /// `sum_b a[b] b[b] c[b]`.
+    pub(crate) fn triple<'a>(a: &'a [f64], b: &'a [f64], c: &'a [f64]) -> f64 {
         let mut sums = [0.0; LANES];
-        let (x, y, z) =
-            (self.0.chunks_exact(LANES), self.1.chunks_exact(LANES), self.2.chunks_exact(LANES));
+        let (x, y, z) = (a.chunks_exact(LANES), b.chunks_exact(LANES), c.chunks_exact(LANES));
         let mut rest = 0.0;
         for ((&a, &b), &c) in x.remainder().iter().zip(y.remainder()).zip(z.remainder()) {
             rest += a * b * c;
@@ -240,9 +208,4 @@ impl NullaryFnOnce for Triple<'_> {
         }
         sums.iter().sum::<f64>() + rest
     }
-}
-
-/// `sum_b a[b] b[b] c[b]`.
-pub(crate) fn triple(a: &[f64], b: &[f64], c: &[f64]) -> f64 {
-    Arch::new().dispatch(Triple(a, b, c))
 }

@@ -342,11 +342,7 @@ fn certain(
     new: &mut [f64],
 ) -> f64 {
     let old = point.row(i);
-    let inside = Inside {
-        weight: problem.evidence.inside(i),
-        observed: problem.evidence.within(i),
-        norm: inner(old, old),
-    };
+    let inside = Inside::of(problem, i, old);
     // From one cluster to another: d'd is 2.
     let along = (old[to] - old[from], 2.0);
     for _ in 0..STEPS {
@@ -376,21 +372,18 @@ fn along(
     row: &mut Row,
 ) -> f64 {
     let room = y[from];
-    let inside = problem.evidence.inside(i);
-    let norm = inner(y, y);
-    let observed = problem.evidence.within(i);
-    if inside > 0.0 && observed < 1.0 {
-        let own = Inside { weight: inside, observed, norm };
-        return search(problem, row, room, Some((own, y[to] - y[from])));
+    let inside = Inside::of(problem, i, y);
+    if inside.weight > 0.0 && inside.observed < 1.0 {
+        return search(problem, row, room, Some((inside, y[to] - y[from])));
     }
     let tangent = 2.0 * (y[to] - y[from]);
     let pairs = row.observed.len();
-    if inside > 0.0 {
-        // One more term: half of `inside` pairs, whose v has the tangent for its slope.
-        row.observed.push(observed);
-        row.current.push(norm);
+    if inside.weight > 0.0 {
+        // One more term: half of the pairs inside, whose v has the tangent for its slope.
+        row.observed.push(inside.observed);
+        row.current.push(inside.norm);
         row.slopes.push(tangent);
-        row.weights.push(0.5 * inside);
+        row.weights.push(0.5 * inside.weight);
         row.moved.push(0.0);
         row.first.push(0.0);
         row.second.push(0.0);

@@ -199,11 +199,7 @@ impl Newton<'_> {
         if !(gap > 0.1 * self.tolerance) {
             return stay;
         }
-        let inside = Inside {
-            weight: problem.evidence.inside(i),
-            observed: problem.evidence.within(i),
-            norm: inner(y, y),
-        };
+        let inside = Inside::of(problem, i, y);
         self.model(point, y, inside, scratch);
         if self.stop.asked() {
             return stay;

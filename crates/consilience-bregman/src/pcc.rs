@@ -258,15 +258,10 @@ impl Pcc {
         }
         ensure!(self.tolerance > 0.0, invalid("tolerance {}; expected above 0", self.tolerance));
         check_restarts(self.restarts)?;
-        if self.max_iterations == Some(0) {
-            return Err(Error::invalid("max_iterations 0; expected at least 1"));
-        }
-        if let Pairs::Sampled { share } = self.pairs
-            && !(share > 0.0 && share <= 1.0)
-        {
-            return Err(Error::invalid(format!(
-                "share {share} of the pairs; expected above 0, at most 1"
-            )));
+        ensure!(self.max_iterations != Some(0), invalid("max_iterations 0; expected at least 1"));
+        if let Pairs::Sampled { share } = self.pairs {
+            let fits = share > 0.0 && share <= 1.0;
+            ensure!(fits, invalid("share {share} of the pairs; expected above 0, at most 1"));
         }
         check_divergence(&*self.divergence)
     }

@@ -5,11 +5,9 @@
 //! at 0 it has no bound, and pairs that weigh 1e18 times as much outvote it: the step ends where
 //! the objective is infinite. The same happens where v comes near 1.
 
-use pulp::{Arch, NullaryFnOnce};
-
 use crate::Divergence;
 use crate::inside::{Inside, slope};
-use crate::kernel;
+use crate::kernel::{self, vectorised};
 use crate::point::{Point, Problem, Row, inner};
 
 /// Share of v left after a step below which the rounding of v counts.
@@ -37,14 +35,10 @@ fn is_doubtful(observed: f64, weight: f64, current: f64, moved: f64) -> bool {
     (weight > 0.0) & (low | high)
 }
 
-/// Whether rounding counts in any pair of a row, at what `moved` says.
-struct AnyDoubtful<'a>(&'a Row);
-
-impl NullaryFnOnce for AnyDoubtful<'_> {
-    type Output = bool;
-    #[inline(always)]
-    fn call(self) -> bool {
-        let Row { observed, weights, current, moved, .. } = self.0;
+vectorised! {
+    /// Whether rounding counts in any pair of a row, at what `moved` says.
+    fn any_doubtful<'a>(row: &'a Row) -> bool {
+        let Row { observed, weights, current, moved, .. } = row;
         let mut any = false;
         for ((&u, &w), (&v, &m)) in observed.iter().zip(weights).zip(current.iter().zip(moved)) {
             any |= is_doubtful(u, w, v, m);
@@ -98,7 +92,7 @@ impl Judged {
         kernel::shift(&row.current, step, &row.slopes, &mut row.moved);
         let norm = inside.after(step, along);
         let own = inside.weight > 0.0 && inside.observed < 1.0 && norm > 1.0 - NEAR;
-        if !own && !Arch::new().dispatch(AnyDoubtful(row)) {
+        if !own && !any_doubtful(row) {
             return None;
         }
         let partners = problem.evidence.partners(i);

@@ -1,6 +1,6 @@
 //! Where a solver starts.
 
-use consilience_core::{Error, Grouping, Memberships, Partition, Result, Seed, ensure, room};
+use consilience_core::{Grouping, Memberships, Partition, Result, Seed, ensure, room};
 use ndarray::Array2;
 
 /// How far a given start is moved towards the uniform one: certain memberships would make
@@ -69,12 +69,13 @@ fn averaged(
         start.n_objects() == objects,
         shape("a start of {} objects for {objects}", start.n_objects())
     );
-    if start.n_clusters() > clusters {
-        return Err(Error::invalid(format!(
+    ensure!(
+        start.n_clusters() <= clusters,
+        invalid(
             "a start in {} clusters; expected at most the {clusters} asked for",
             start.n_clusters()
-        )));
-    }
+        )
+    );
     let mut y = room::table(nodes, clusters)?;
     for i in 0..objects {
         let node = grouping.map_or(i, |g| g.of_object()[i] as usize);

@@ -12,15 +12,19 @@ use crate::*;
 const DIVERGENCES: [(&dyn Divergence, Formula); 2] =
     [(&KullbackLeibler, reference::kl), (&SquaredEuclidean, reference::l2)];
 
-/// Random distributions, in the interior.
-fn inside(seed: u64, n: usize, k: usize) -> Array2<f64> {
-    let mut random = Seed(seed).stream();
-    let mut y = Array2::from_shape_simple_fn((n, k), || 0.02 + random.uniform().powi(4));
-    for mut row in y.rows_mut() {
+/// Each row divided by its sum.
+fn normalized(mut rows: Array2<f64>) -> Array2<f64> {
+    for mut row in rows.rows_mut() {
         let sum = row.sum();
         row /= sum;
     }
-    y
+    rows
+}
+
+/// Random distributions, in the interior.
+fn inside(seed: u64, n: usize, k: usize) -> Array2<f64> {
+    let mut random = Seed(seed).stream();
+    normalized(Array2::from_shape_simple_fn((n, k), || 0.02 + random.uniform().powi(4)))
 }
 
 /// Noisy, incomplete, with duplicates, unlabelled objects and objects that never meet.
@@ -110,13 +114,10 @@ fn soft_members_of_rows_that_stand_for_many() {
         let n = 24;
         let members = (0..4).map(|_| {
             let blur = 0.2 + 0.6 * s.uniform();
-            let mut values = Array2::from_shape_fn((n, 3), |_| blur / 3.0 * (0.5 + s.uniform()));
-            for (i, mut row) in values.rows_mut().into_iter().enumerate() {
-                row[i % 3] += 1.0 - blur;
-                let sum = row.sum();
-                row /= sum;
-            }
-            SparseMemberships::from_array(values.view()).unwrap().into()
+            let values = Array2::from_shape_fn((n, 3), |(i, c)| {
+                blur / 3.0 * (0.5 + s.uniform()) + if i % 3 == c { 1.0 - blur } else { 0.0 }
+            });
+            SparseMemberships::from_array(normalized(values).view()).unwrap().into()
         });
         let rows = Ensemble::mixed(members.collect::<Vec<_>>()).unwrap();
         let counts: Vec<u64> = (0..n).map(|i| 1 + (i as u64 * 5 + seed) % 4).collect();
@@ -323,15 +324,11 @@ fn uneven(seed: u64, n: usize) -> Ensemble {
     for _ in 0..members {
         if s.uniform() < 0.5 {
             let small = 10f64.powf(-6.0 * s.uniform());
-            let mut values = Array2::from_shape_fn((n, groups), |(i, g)| {
+            let values = Array2::from_shape_fn((n, groups), |(i, g)| {
                 let own = if i % groups == g { 0.2 + s.uniform() } else { 0.0 };
                 own + small * s.uniform().powi(6) + 1e-9
             });
-            for mut row in values.rows_mut() {
-                let sum = row.sum();
-                row /= sum;
-            }
-            out.push(SparseMemberships::from_array(values.view()).unwrap().into());
+            out.push(SparseMemberships::from_array(normalized(values).view()).unwrap().into());
         } else {
             let label = |i: usize| match s.uniform() {
                 missing if missing < 0.15 => -1,

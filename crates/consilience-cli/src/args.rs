@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use consilience::Clusters;
 
 use crate::failure::{Failure, Outcome};
 
@@ -267,6 +268,15 @@ pub(crate) enum Count {
     Auto,
 }
 
+impl From<Count> for Clusters {
+    fn from(count: Count) -> Self {
+        match count {
+            Count::Fixed(k) => Clusters::Fixed(k),
+            Count::Auto => Clusters::Auto,
+        }
+    }
+}
+
 impl FromStr for Count {
     type Err = &'static str;
 
@@ -303,8 +313,8 @@ pub(crate) struct Labelling {
     #[arg(short, long, value_name = "LABELS")]
     pub(crate) output: Option<PathBuf>,
     /// Features of new objects, which are labelled by what was found. A row of the old ones may
-    /// get another label than it has: links and known labels play no part, and mccc in a basis of
-    /// neighbours, and ccskl, place a row by its nearest old ones
+    /// get another label than it has, since links and known labels play no part; by mccc and ccskl
+    /// it keeps its own
     #[arg(long, value_name = "FEATURES")]
     pub(crate) predict: Option<PathBuf>,
     /// Where the labels of the new objects go
@@ -699,38 +709,24 @@ pub(crate) enum Picture {
 }
 
 impl Command {
-    /// The options that all commands share which work on data.
-    pub(crate) fn common(&self) -> Option<&Common> {
-        Some(match self {
-            Command::Demo(a) => &a.common,
-            Command::Generate(a) => &a.common,
-            Command::Consensus(a) => &a.common,
-            Command::Crowd(a) => &a.common,
-            Command::Complete(a) => &a.common,
-            Command::Update(a) => &a.common,
-            Command::Cluster(a) => &a.common,
-            Command::Predict(a) => &a.common,
-            Command::Score(a) => &a.common,
-            Command::Plot(a) => &a.common,
-            Command::Report(a) => &a.common,
+    /// The options that all commands share which work on data, and what `--list` asks for: a name,
+    /// or everything where it is empty.
+    pub(crate) fn common(&self) -> Option<(&Common, Option<&str>)> {
+        let (common, listing) = match self {
+            Command::Demo(a) => (&a.common, None),
+            Command::Generate(a) => (&a.common, Some(&a.listing)),
+            Command::Consensus(a) => (&a.common, Some(&a.listing)),
+            Command::Crowd(a) => (&a.common, Some(&a.listing)),
+            Command::Complete(a) => (&a.common, Some(&a.listing)),
+            Command::Update(a) => (&a.common, Some(&a.listing)),
+            Command::Cluster(a) => (&a.common, Some(&a.listing)),
+            Command::Predict(a) => (&a.common, None),
+            Command::Score(a) => (&a.common, None),
+            Command::Plot(a) => (&a.common, None),
+            Command::Report(a) => (&a.common, None),
             Command::Completions(_) | Command::Man(_) => return None,
-        })
-    }
-}
-
-impl Command {
-    /// What `--list` asks for: a name, or everything where it is empty.
-    pub(crate) fn list(&self) -> Option<&str> {
-        let listing = match self {
-            Command::Generate(a) => &a.listing,
-            Command::Consensus(a) => &a.listing,
-            Command::Crowd(a) => &a.listing,
-            Command::Complete(a) => &a.listing,
-            Command::Update(a) => &a.listing,
-            Command::Cluster(a) => &a.listing,
-            _ => return None,
         };
-        listing.list.as_deref()
+        Some((common, listing.and_then(|listing| listing.list.as_deref())))
     }
 }
 

@@ -34,10 +34,24 @@ pub(crate) fn find<'t, T, A>(
     name: &str,
     table: &'t [Choice<T, A>],
 ) -> Outcome<&'t Choice<T, A>> {
-    table.iter().find(|choice| choice.name == name).ok_or_else(|| {
-        let known: Vec<&str> = table.iter().map(|choice| choice.name).collect();
-        Failure::Bad(format!("{option} {name}: unknown; expected one of {}", known.join(", ")))
-    })
+    let known = || table.iter().map(|choice| choice.name);
+    table.iter().find(|choice| choice.name == name).ok_or_else(|| unknown(option, name, known()))
+}
+
+/// What an option names, where it has neither parameters nor anything to make.
+pub(crate) fn one_of<T: Copy>(option: &str, name: &str, values: &[(&str, T)]) -> Outcome<T> {
+    let found = values.iter().find(|(value, _)| *value == name).map(|&(_, value)| value);
+    found.ok_or_else(|| unknown(option, name, values.iter().map(|&(value, _)| value)))
+}
+
+/// The error of a name that an option does not know.
+pub(crate) fn unknown<'k>(
+    option: &str,
+    name: &str,
+    known: impl Iterator<Item = &'k str>,
+) -> Failure {
+    let known: Vec<&str> = known.collect();
+    Failure::Bad(format!("{option} {name}: unknown; expected one of {}", known.join(", ")))
 }
 
 impl<T, A> Choice<T, A> {
@@ -95,17 +109,14 @@ impl<'a> Params<'a> {
         let takes = takes(method, &first_names(known));
         let mut pairs: Vec<(&str, &str)> = Vec::new();
         for param in given {
-            let Some((said, value)) = param.split_once('=') else {
-                return Err(Failure::Bad(format!("--param {param}: expected name=value; {takes}")));
-            };
-            let Some(name) = named(known, said) else {
-                return Err(Failure::Bad(format!(
-                    "--param {param}: unknown parameter {said:?}; {takes}"
-                )));
-            };
-            if pairs.iter().any(|&(other, _)| other == name) {
-                return Err(Failure::Bad(format!("--param {param}: {name} is given twice")));
-            }
+            let (said, value) = param.split_once('=').ok_or_else(|| {
+                Failure::Bad(format!("--param {param}: expected name=value; {takes}"))
+            })?;
+            let name = named(known, said).ok_or_else(|| {
+                Failure::Bad(format!("--param {param}: unknown parameter {said:?}; {takes}"))
+            })?;
+            let again = pairs.iter().any(|&(other, _)| other == name);
+            ensure!(!again, "--param {param}: {name} is given twice");
             pairs.push((name, value));
         }
         Ok(Params(pairs))
@@ -118,16 +129,6 @@ impl<'a> Params<'a> {
     fn get<T: FromStr>(&self, name: &str, expected: &str) -> Outcome<Option<T>> {
         let Some(value) = self.text(name) else { return Ok(None) };
         value.parse().map(Some).map_err(|_| refuse(name, value, expected))
-    }
-
-    /// A whole number.
-    pub(crate) fn count(&self, name: &str) -> Outcome<Option<usize>> {
-        count(self, name)
-    }
-
-    /// A number.
-    pub(crate) fn number(&self, name: &str) -> Outcome<Option<f64>> {
-        number(self, name)
     }
 
     /// One of some names.
@@ -187,6 +188,13 @@ pub(crate) fn span(params: &Params<'_>, name: &str) -> Outcome<Option<(f64, f64)
         .split_once("..")
         .and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
     ends.map(Some).ok_or_else(|| refuse(name, text, "two numbers, for instance 0.05..0.95"))
+}
+
+/// One of some names.
+pub(crate) fn among<T: Copy>(
+    values: &'static [(&'static str, T)],
+) -> impl Fn(&Params<'_>, &str) -> Outcome<Option<T>> {
+    move |params, name| params.one_of(name, values)
 }
 
 /// `true` or `false`.

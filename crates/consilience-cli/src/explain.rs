@@ -6,8 +6,8 @@ use consilience::catalogue::{Method, Parameter, methods};
 use serde_json::{Value, json};
 
 use crate::args::{Command, Common};
-use crate::choices::{Choice, Param};
-use crate::failure::{Failure, Outcome};
+use crate::choices::{Choice, Param, unknown};
+use crate::failure::Outcome;
 use crate::summary::Summary;
 use crate::tables::{cluster, complete, crowd, generate, network, update};
 use crate::terminal::Terminal;
@@ -43,10 +43,7 @@ fn named<'a>(name: &str, all: &'a [Entry]) -> Outcome<Vec<&'a Entry>> {
     if !all.iter().any(|entry| entry.name == name) {
         let mut known: Vec<&str> = all.iter().map(|entry| entry.name).collect();
         known.dedup();
-        return Err(Failure::Bad(format!(
-            "--list {name}: unknown; expected one of {}",
-            known.join(", ")
-        )));
+        return Err(unknown("--list", name, known.into_iter()));
     }
     let goes = |entry: &&Entry| entry.name == name || entry.goes_with.contains(&name);
     Ok(all.iter().filter(goes).collect())
@@ -55,9 +52,9 @@ fn named<'a>(name: &str, all: &'a [Entry]) -> Outcome<Vec<&'a Entry>> {
 /// What a command lets one choose from.
 fn entries(command: &Command) -> Vec<Entry> {
     match command {
-        Command::Generate(_) => of_generate(),
+        Command::Generate(_) => table("--method", &generate::METHODS),
         Command::Consensus(_) => of_consensus(),
-        Command::Crowd(_) => of_crowd(),
+        Command::Crowd(_) => table("--method", &crowd::METHODS),
         Command::Complete(_) => of_complete(),
         Command::Update(_) => of_update(),
         Command::Cluster(_) => of_cluster(),
@@ -65,18 +62,10 @@ fn entries(command: &Command) -> Vec<Entry> {
     }
 }
 
-fn of_generate() -> Vec<Entry> {
-    table("--method", &generate::METHODS)
-}
-
 fn of_consensus() -> Vec<Entry> {
     let mut all: Vec<Entry> = methods().iter().map(Entry::of_method).collect();
     all.extend(table("--method", &network::METHODS).into_iter().map(|entry| entry.with(EDGES)));
     all
-}
-
-fn of_crowd() -> Vec<Entry> {
-    table("--method", &crowd::METHODS)
 }
 
 fn of_complete() -> Vec<Entry> {
@@ -122,25 +111,17 @@ struct Entry {
 
 impl Entry {
     fn of_method(method: &Method) -> Self {
-        Entry {
-            option: "--method",
-            name: method.name(),
-            beside: None,
-            goes_with: &[],
-            source: Some([method.about(), method.paper()]),
-            parameters: method.parameters().iter().map(Explained::from).collect(),
-        }
+        let parameters = method.parameters().iter().map(Explained::from).collect();
+        let source = Some([method.about(), method.paper()]);
+        Entry { source, ..Entry::new("--method", method.name(), parameters) }
     }
 
     fn of_choice<T, A>(option: &'static str, choice: &Choice<T, A>) -> Self {
-        Entry {
-            option,
-            name: choice.name,
-            beside: None,
-            goes_with: &[],
-            source: None,
-            parameters: choice.params.iter().map(Explained::from).collect(),
-        }
+        Entry::new(option, choice.name, choice.params.iter().map(Explained::from).collect())
+    }
+
+    fn new(option: &'static str, name: &'static str, parameters: Vec<Explained>) -> Self {
+        Entry { option, name, beside: None, goes_with: &[], source: None, parameters }
     }
 
     fn with(self, option: &'static str) -> Self {
@@ -257,8 +238,13 @@ impl From<&Param> for Explained {
 mod tests {
     use super::*;
 
+    fn of_crowd() -> Vec<Entry> {
+        table("--method", &crowd::METHODS)
+    }
+
     fn all() -> [Vec<Entry>; 6] {
-        [of_generate(), of_consensus(), of_crowd(), of_complete(), of_update(), of_cluster()]
+        let of_generate = table("--method", &generate::METHODS);
+        [of_generate, of_consensus(), of_crowd(), of_complete(), of_update(), of_cluster()]
     }
 
     #[test]

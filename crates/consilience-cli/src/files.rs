@@ -36,6 +36,11 @@ pub(crate) fn name_ids(column: Option<&str>) {
 /// What names standard input or output.
 pub(crate) const STANDARD: &str = "-";
 
+/// Whether a path is standard input or output.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == STANDARD
+}
+
 /// The files that will be written, by the options that name them.
 static WRITTEN: Mutex<Vec<(&str, PathBuf)>> = Mutex::new(Vec::new());
 
@@ -76,7 +81,7 @@ pub(crate) fn read_twice() -> Failure {
 
 /// The table at a path; standard input is read once, and is then the same for all who name it.
 fn table_at(path: &Path) -> Outcome<Input<'static>> {
-    if path.as_os_str() != STANDARD {
+    if !is_standard(path) {
         check_apart(path)?;
         return Ok(Input::file(path)?.memory_budget(memory::budget()));
     }
@@ -92,7 +97,7 @@ fn table_at(path: &Path) -> Outcome<Input<'static>> {
 
 /// The place of text that is read as it comes.
 pub(crate) fn stream_at(path: &Path) -> Outcome<&Path> {
-    if path.as_os_str() == STANDARD {
+    if is_standard(path) {
         if STANDARD_INPUT.get().is_some() || STREAMED.swap(true, Ordering::Relaxed) {
             return Err(read_twice());
         }
@@ -187,12 +192,10 @@ impl Table {
     /// The same in a few dimensions, where these are asked for or where a table is needed and the
     /// features are sparse.
     pub(crate) fn reduced(self, reduction: &Reduction, terminal: &Terminal) -> Outcome<Self> {
-        let Some(Reduced { table, map }) = reduction.table(self.view(), terminal)? else {
-            return Ok(self);
-        };
-        let names = (0..map.n_outputs()).map(|c| c.to_string()).collect();
-        let table = FeatureTable::F64(table);
-        Ok(Table { table, names, map: Some(map), ..self })
+        Ok(match reduction.table(self.view(), terminal)? {
+            Some(Reduced { table, map }) => self.under(map, table),
+            None => self,
+        })
     }
 
     /// Whether they were.
@@ -202,16 +205,15 @@ impl Table {
 
     /// The same under the map that reduced others.
     pub(crate) fn like(self, other: &Table) -> Outcome<Self> {
-        match &other.map {
-            Some(map) => self.under(map),
-            None => Ok(self),
-        }
+        let Some(map) = &other.map else { return Ok(self) };
+        let table = map.apply(self.view())?;
+        Ok(self.under(map.clone(), table))
     }
 
-    fn under(self, map: &LinearMap) -> Outcome<Self> {
-        let table = FeatureTable::F64(map.apply(self.view())?);
+    /// The same, of which a map has made a table of few dimensions.
+    fn under(self, map: LinearMap, table: Array2<f64>) -> Self {
         let names = (0..map.n_outputs()).map(|c| c.to_string()).collect();
-        Ok(Table { table, names, map: Some(map.clone()), ..self })
+        Table { table: FeatureTable::F64(table), names, map: Some(map), ..self }
     }
 
     /// The form that methods take.
@@ -406,21 +408,18 @@ pub(crate) fn features_of(
             let rows = ours.every_row_in(theirs).map_err(|e| within(path, &e))?;
             table.select(&rows)
         }
-        None if rows != objects.n => {
-            return Err(Failure::Bad(format!(
-                "{}: {rows} rows; expected {}, one per object",
-                path.display(),
-                objects.n
-            )));
+        None => {
+            let (place, n) = (path.display(), objects.n);
+            ensure!(rows == n, "{place}: {rows} rows; expected {n}, one per object");
+            table
         }
-        None => table,
     };
     Ok(Table::coded(table, names, objects.ids.clone(), None))
 }
 
 /// The ids of both tables, where both have them. Where only one has, rows are taken in their order,
 /// which a note says.
-fn by_id<'a>(
+pub(crate) fn by_id<'a>(
     path: &Path,
     objects: &'a Objects,
     theirs: Option<&'a ObjectIds>,
@@ -511,7 +510,7 @@ pub(crate) fn ensemble_and_new(
         (ids, _) => {
             let (with, without) = if ids.is_some() { (path, new) } else { (new, path) };
             let (with, without) = (with.display(), without.display());
-            return Err(Failure::Bad(format!(
+            return Err(Failure::bad(format!(
                 "{without} has no ids and {with} has; expected both"
             )));
         }
@@ -578,15 +577,15 @@ pub(crate) fn labels_of(
         (labels.partition, labels.names) = joined.output;
         labels.ids = objects.ids.clone();
     }
-    let rows = labels.partition.n_objects();
-    if rows != objects.n {
-        return Err(Failure::Bad(format!(
-            "{}: {rows} rows of {what}, expected {}, one per object",
-            path.display(),
-            objects.n
-        )));
-    }
+    check_rows(path, labels.partition.n_objects(), what, objects)?;
     Ok(labels)
+}
+
+/// Refuses other numbers of rows than there are objects.
+pub(crate) fn check_rows(path: &Path, rows: usize, what: &str, objects: &Objects) -> Outcome<()> {
+    let (place, n) = (path.display(), objects.n);
+    ensure!(rows == n, "{place}: {rows} rows of {what}, expected {n}, one per object");
+    Ok(())
 }
 
 /// Soft memberships, n rows and k columns of probabilities; one column of labels counts as certain.
@@ -613,24 +612,12 @@ pub(crate) fn memberships_of(
 ) -> Outcome<Memberships> {
     let (found, theirs) = read_memberships(&input_beside(path)?, path, terminal)?;
     let Some((ours, theirs)) = by_id(path, objects, theirs.ids.as_ref(), terminal) else {
-        if found.n_objects() == objects.n {
-            return Ok(found);
-        }
-        return Err(Failure::Bad(format!(
-            "{}: {} rows of memberships, expected {}, one per object",
-            path.display(),
-            found.n_objects(),
-            objects.n
-        )));
+        check_rows(path, found.n_objects(), "memberships", objects)?;
+        return Ok(found);
     };
     let rows = ours.rows_in(theirs)?;
     let missing = rows.iter().filter(|row| row.is_none()).count();
-    if missing == objects.n {
-        return Err(Failure::Bad(format!(
-            "{}: none of its ids is that of an object",
-            path.display()
-        )));
-    }
+    ensure!(missing < objects.n, "{}: none of its ids is that of an object", path.display());
     for (count, what) in [
         (missing, "objects have no memberships there"),
         (found.n_objects() + missing - objects.n, "rows of other objects were left out"),
@@ -655,9 +642,8 @@ pub(crate) fn truth(
 ) -> Outcome<Option<Labels>> {
     let Some(path) = path else { return Ok(None) };
     let truth = labels_of(path, objects, "true labels", terminal)?;
-    if truth.partition.n_labelled() == 0 {
-        return Err(Failure::Bad(format!("{}: no object has a true label", path.display())));
-    }
+    let labelled = truth.partition.n_labelled();
+    ensure!(labelled > 0, "{}: no object has a true label", path.display());
     Ok(Some(truth))
 }
 
@@ -706,9 +692,8 @@ pub(crate) fn answer_table(
 /// The answers of a file, about so many objects; with keywords two are the same that share `shared`
 /// of them.
 pub(crate) fn answers(table: &AnswerTable, objects: usize, shared: usize) -> Outcome<Answers> {
-    if shared != 1 && table.form() != AnswerForm::Keywords {
-        return Err(Failure::Bad(format!("--param shared={shared}: only with answers by keyword")));
-    }
+    let keywords = table.form() == AnswerForm::Keywords;
+    ensure!(keywords || shared == 1, "--param shared={shared}: only with answers by keyword");
     let rows = table.rows().iter();
     Ok(match table.form() {
         AnswerForm::Groupings => {

@@ -1,6 +1,15 @@
 //! The program `consilience`: files in, consensus out. A thin layer over the library of the same
 //! name.
 
+/// Returns a failure for bad input, with a formatted message, unless a condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($message:tt)+) => {
+        if !$condition {
+            return Err($crate::failure::Failure::Bad(format!($($message)+)));
+        }
+    };
+}
+
 mod args;
 mod catalogue;
 mod categories;
@@ -58,18 +67,21 @@ fn run() -> Outcome<()> {
     match &cli.command {
         Command::Completions(args) => commands::manual::completions(args),
         Command::Man(args) => commands::manual::pages(args),
-        command => command.common().map_or(Ok(()), |common| work(command, common)),
+        command => match command.common() {
+            Some((common, list)) => work(command, common, list),
+            None => Ok(()),
+        },
     }
 }
 
-/// Runs a command that works on data.
-fn work(command: &Command, common: &Common) -> Outcome<()> {
+/// Runs a command that works on data, or lists what it lets one choose from.
+fn work(command: &Command, common: &Common, list: Option<&str>) -> Outcome<()> {
     start_threads(common.threads)?;
     memory::limit(common.memory.as_deref())?;
     files::name_ids(common.id.as_deref());
     terminal::listen_for_interrupts();
     let terminal = Terminal::new(common.quiet, common.json);
-    let outcome = match command.list() {
+    let outcome = match list {
         Some(name) => explain::run(command, name, common, &terminal),
         None => done(command, &terminal),
     };
@@ -112,8 +124,8 @@ fn no_command(error: &clap::Error) -> Outcome<()> {
 }
 
 fn start_threads(threads: Option<usize>) -> Outcome<()> {
-    if let Some(threads) = threads.filter(|threads| !(1..=1024).contains(threads)) {
-        return Err(Failure::Bad(format!("--threads {threads}; expected 1..=1024")));
+    if let Some(threads) = threads {
+        ensure!((1..=1024).contains(&threads), "--threads {threads}; expected 1..=1024");
     }
     // The environment may not ask for what the option may not.
     let environment = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok());

@@ -101,19 +101,16 @@ fn left(root: &str, path: &str, [limit, used]: [&str; 2], cache: &str) -> Option
 
 /// What the limits of the process leave (`ulimit -v`, `ulimit -d`).
 fn process() -> Option<u64> {
-    let limits = fs::read_to_string("/proc/self/limits").ok()?;
-    let limit = |name: &str| -> Option<u64> {
-        let line = limits.lines().find_map(|line| line.strip_prefix(name))?;
-        line.split_whitespace().next()?.parse().ok()
+    let left = |limit: &str, used: &str| {
+        let used = field("/proc/self/status", used).unwrap_or(0);
+        Some(field("/proc/self/limits", limit)?.saturating_sub(used << 10))
     };
-    let kilobytes = |name: &str| field("/proc/self/status", name).unwrap_or(0);
-    let address = limit("Max address space").map(|l| l.saturating_sub(kilobytes("VmSize:") << 10));
-    let data = limit("Max data size").map(|l| l.saturating_sub(kilobytes("VmData:") << 10));
+    let (address, data) = (left("Max address space", "VmSize:"), left("Max data size", "VmData:"));
     address.into_iter().chain(data).min()
 }
 
 /// The number behind a name in a file of the system.
-fn field(path: impl AsRef<Path>, name: &str) -> Option<u64> {
+pub(crate) fn field(path: impl AsRef<Path>, name: &str) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()

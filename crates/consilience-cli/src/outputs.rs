@@ -7,7 +7,7 @@ use ndarray::ArrayView2;
 
 use crate::args::Common;
 use crate::failure::{Failure, Outcome};
-use crate::files::{self, STANDARD};
+use crate::files::{self, is_standard};
 use crate::summary::Summary;
 use crate::terminal::{self, Terminal};
 
@@ -40,10 +40,7 @@ impl Outputs {
         what: &'static str,
         path: Option<&Path>,
     ) -> Outcome<Self> {
-        self.open(option, what, path, |path| match path.as_os_str() == STANDARD {
-            true => OutputFile::standard_output(Format::Csv),
-            false => OutputFile::table(path),
-        })
+        self.open(option, what, path, OutputFile::table)
     }
 
     /// A file of any contents, if it is asked for.
@@ -53,11 +50,7 @@ impl Outputs {
         what: &'static str,
         path: Option<&Path>,
     ) -> Outcome<Self> {
-        self.open(option, what, path, |path| match path.as_os_str() == STANDARD {
-            // Bytes have no format.
-            true => OutputFile::standard_output(Format::Csv),
-            false => OutputFile::any(path),
-        })
+        self.open(option, what, path, OutputFile::any)
     }
 
     fn open<'p>(
@@ -69,19 +62,23 @@ impl Outputs {
     ) -> Outcome<Self> {
         let Some(path) = path else { return Ok(self) };
         if let Some(other) = self.files.iter().find(|other| other.path == path) {
+            let other = other.option;
             return Err(Failure::Bad(format!(
-                "{} and {option} name the same file; expected two",
-                other.option
+                "{other} and {option} name the same file; expected two"
             )));
         }
-        if self.json && path.as_os_str() == STANDARD {
-            return Err(Failure::Bad(format!(
+        let file = if is_standard(path) {
+            ensure!(
+                !self.json,
                 "{option} -: standard output is for --json; expected one of the two"
-            )));
-        }
-        let file = open(path)?;
+            );
+            // Bytes have no format.
+            OutputFile::standard_output(Format::Csv)?
+        } else {
+            open(path)?
+        };
         // A state is read and written.
-        if option != "--state" && path.as_os_str() != STANDARD {
+        if option != "--state" && !is_standard(path) {
             files::will_write(option, path);
         }
         self.files.push(Output { option, what, path: path.to_path_buf(), file });
@@ -157,16 +154,14 @@ impl Outputs {
         common: &Common,
         terminal: &Terminal,
     ) -> Outcome<()> {
-        if self.files.iter().any(|output| output.path.as_os_str() == STANDARD) {
+        if self.files.iter().any(|output| is_standard(&output.path)) {
             summary.aside();
         }
         let (mut streams, mut files) = (Vec::new(), Vec::new());
         for output in self.files {
             summary.file(output.what, &output.path);
-            match output.path.as_os_str() == STANDARD {
-                true => streams.push(output.file),
-                false => files.push(output.file),
-            }
+            let group = if is_standard(&output.path) { &mut streams } else { &mut files };
+            group.push(output.file);
         }
         for file in &mut files {
             file.finish()?;

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::Common;
 use crate::failure::{Failure, Outcome};
+use crate::memory;
 use crate::terminal::Terminal;
 
 /// The results of a command. Most are both a key of the JSON object and a line.
@@ -163,10 +164,7 @@ pub(crate) fn print(text: &str) -> Outcome<()> {
 
 /// Most memory this process has had, where the system says.
 fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes * 1024)
+    memory::field("/proc/self/status", "VmHWM:").map(|kilobytes| kilobytes * 1024)
 }
 
 /// The times of the stages that a method reports, those of one name added up.

@@ -14,7 +14,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
 fn numbers(folder: &Folder, name: &str) -> Vec<Vec<f64>> {
-    let text = String::from_utf8(folder.read(name)).unwrap();
+    let text = folder.text(name);
     let row = |line: &str| line.split(',').map(|cell| cell.parse().unwrap()).collect();
     text.lines().skip(1).map(row).collect()
 }
@@ -95,7 +95,7 @@ fn columns_whose_names_are_numbers_are_taken_by_name() {
     let run = "--method kmeans --clusters 2 -o l.csv --predict new.csv --predicted p.csv";
     let ran = folder.ok(&format!("cluster f.csv {run}"));
     assert!(ran.stderr.contains("taken by name"), "{}", ran.stderr);
-    let of = |name: &str| String::from_utf8(folder.read(name)).unwrap();
+    let of = |name: &str| folder.text(name);
     assert_eq!(of("l.csv"), "id,label\na,0\nb,0\nc,0\nd,1\ne,1\nf,1\n");
     assert_eq!(of("p.csv"), "id,label\ng,1\nh,0\n");
     folder.write("f.csv", "x,1,2\n0,a,u\n1,a,u\n0,b,v\n1,b,v\n");

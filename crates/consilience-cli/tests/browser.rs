@@ -101,7 +101,7 @@ fn the_page_works_in_a_browser() {
     };
     let folder = prepared();
     folder.ok("report pool.csv -o page.html --features x.csv --truth truth.csv --clusters 4");
-    let page = String::from_utf8(folder.read("page.html")).unwrap();
+    let page = folder.text("page.html");
     let probed = page.replacen("<script>", &format!("<script>{PROBE}</script>\n<script>"), 1);
     folder.write("probed.html", probed);
     let Some((dom, log)) = browse(&browser, &folder, "probed.html", "--dump-dom") else {

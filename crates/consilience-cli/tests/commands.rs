@@ -211,7 +211,7 @@ fn fewer_clusters_than_asked_for_are_reported() {
     assert_eq!(reply["notes"].as_array().map(Vec::len), Some(1));
     let ran = folder.ok("consensus pool.csv --method eac-al --clusters 3");
     assert!(ran.stderr.starts_with("note: ") && ran.stderr.lines().count() == 1, "{}", ran.stderr);
-    assert_eq!(String::from_utf8(folder.read("labels.csv")).unwrap(), "label\n0\n0\n1\n1\n");
+    assert_eq!(folder.text("labels.csv"), "label\n0\n0\n1\n1\n");
 }
 
 #[test]
@@ -529,7 +529,7 @@ fn rows_may_stand_for_many() {
         lines.map(|(line, times)| format!("{line}\n").repeat(times)).collect()
     };
     let text = |name: &str| {
-        let text = String::from_utf8(folder.read(name)).unwrap();
+        let text = folder.text(name);
         text.strip_prefix("label\n").unwrap_or(&text).to_owned()
     };
     folder.write("all.csv", repeat(&text("rows.csv")));

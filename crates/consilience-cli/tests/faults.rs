@@ -8,10 +8,10 @@
 mod common;
 
 use std::collections::BTreeMap;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-use common::{Dice, Folder, prepared};
+use common::{Dice, Folder, prepared, told};
 
 /// So many faults of each kind: a few where nothing else is said in the variable
 /// `CONSILIENCE_FAULTS`.
@@ -73,14 +73,6 @@ fn contents(folder: &Folder) -> BTreeMap<String, Vec<u8>> {
     folder.names().into_iter().map(|name| (name.clone(), folder.read(&name))).collect()
 }
 
-/// The program behind a line of shell.
-fn shell(folder: &Folder, line: &str) -> Output {
-    let line = line.replace("PROGRAM", env!("CARGO_BIN_EXE_consilience"));
-    let mut command = Command::new("sh");
-    command.args(["-c", &line]).current_dir(folder.path("")).stdin(Stdio::null());
-    command.output().unwrap()
-}
-
 /// What the command leaves in a folder of its own, and how long it took.
 fn whole(writes: &Writes) -> (BTreeMap<String, Vec<u8>>, Duration) {
     let folder = folder();
@@ -140,7 +132,7 @@ fn kill_at_any_moment_leaves_each_file_old_or_new() {
 
 /// Files may not grow beyond so many bytes, as if the disk were full there.
 fn limited(folder: &Folder, line: &str, bytes: u64) -> Output {
-    shell(folder, &format!("trap '' XFSZ; exec prlimit --fsize={bytes} PROGRAM {line}"))
+    folder.shell(&format!("trap '' XFSZ; exec prlimit --fsize={bytes} PROGRAM {line}"))
 }
 
 fn has_prlimit() -> bool {
@@ -150,13 +142,6 @@ fn has_prlimit() -> bool {
         println!("skipped: no prlimit");
     }
     found
-}
-
-/// One line on standard error, and the exit code of an error.
-fn told(output: &Output, line: &str) {
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{line}: {text}");
-    assert!(text.starts_with("error: ") && text.lines().count() == 1, "{line}: {text}");
 }
 
 #[test]
@@ -201,7 +186,7 @@ const CALLS: [(&str, &str, usize); 7] = [
 /// lets it.
 fn with_failing(folder: &Folder, line: &str, call: &str, fault: &str, k: usize) -> Output {
     let trace = format!("strace -f -qq -o /dev/null -e trace={call}");
-    shell(folder, &format!("exec {trace} -e inject={call}:{fault}:when={k} PROGRAM {line}"))
+    folder.shell(&format!("exec {trace} -e inject={call}:{fault}:when={k} PROGRAM {line}"))
 }
 
 #[test]
@@ -274,7 +259,7 @@ fn memory_that_ends_anywhere_changes_no_output() {
         for round in 0..rounds {
             let bytes = (24 << 20) + (120 << 20) * round / rounds;
             let line = format!("ulimit -c 0; exec prlimit --as={bytes} PROGRAM {}", writes.line);
-            let output = shell(&folder, &line);
+            let output = folder.shell(&line);
             let kept =
                 writes.files.iter().all(|file| *file == "s" || folder.read(file) == before[*file]);
             match output.status.code() {

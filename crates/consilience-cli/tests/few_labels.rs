@@ -193,7 +193,7 @@ fn parameters_go_to_the_method_or_to_the_metric() {
 #[test]
 fn features_of_any_scale_have_a_metric_or_a_name() {
     let folder = folder();
-    let text = String::from_utf8(folder.read("x.csv")).unwrap();
+    let text = folder.text("x.csv");
     let mut tiny = String::from("x,y\n");
     for line in text.lines().skip(1) {
         let cells: Vec<String> =

@@ -20,7 +20,7 @@ fn columns(folder: &Folder, pool: &str, count: usize) -> Vec<String> {
             folder.ok(&format!(
                 "consensus {pool} --method eac-al --columns {c} --clusters 3 -o column.csv --quiet"
             ));
-            String::from_utf8(folder.read("column.csv")).unwrap()
+            folder.text("column.csv")
         })
         .collect()
 }

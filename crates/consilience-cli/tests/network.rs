@@ -41,11 +41,11 @@ fn every_method_of_a_network() {
 #[test]
 fn nodes_by_id() {
     let folder = prepared();
-    let pool = String::from_utf8(folder.read("pool.csv")).unwrap();
+    let pool = folder.text("pool.csv");
     let named: Vec<String> =
         pool.lines().enumerate().map(|(i, row)| format!("n{i},{row}\n")).collect();
     folder.write("named.csv", format!("id,a,b,c\n{}", named.concat()));
-    let edges = String::from_utf8(folder.read("edges.csv")).unwrap();
+    let edges = folder.text("edges.csv");
     let edges: Vec<String> = edges
         .lines()
         .skip(1)
@@ -55,7 +55,7 @@ fn nodes_by_id() {
     folder.write("by_id.csv", edges.concat());
     folder.ok("consensus pool.csv --edges edges.csv -o plain.csv");
     folder.ok("consensus named.csv --edges by_id.csv -o named_labels.csv");
-    let labels = |name: &str| String::from_utf8(folder.read(name)).unwrap();
+    let labels = |name: &str| folder.text(name);
     let last = |row: &str| row.rsplit(',').next().unwrap().to_owned();
     let of = |name: &str| labels(name).lines().map(last).collect::<Vec<_>>();
     assert_eq!(of("named_labels.csv"), of("plain.csv"));

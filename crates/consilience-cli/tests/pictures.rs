@@ -6,7 +6,7 @@ use common::{Folder, prepared};
 
 /// The picture, after checking that every tag is closed.
 fn svg(folder: &Folder, name: &str) -> String {
-    let text = String::from_utf8(folder.read(name)).unwrap();
+    let text = folder.text(name);
     assert!(text.starts_with("<svg ") && text.trim_end().ends_with("</svg>"), "{name}");
     let opened = text.matches('<').count() - text.matches("</").count();
     let closed = text.matches("/>").count() + text.matches("</").count();

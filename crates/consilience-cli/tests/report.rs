@@ -5,10 +5,6 @@ mod common;
 use common::{Folder, prepared};
 use serde_json::Value;
 
-fn text(folder: &Folder, name: &str) -> String {
-    String::from_utf8(folder.read(name)).unwrap()
-}
-
 /// The numbers inside a page.
 fn inside(page: &str) -> Value {
     let (_, rest) = page.split_once("<script type=\"application/json\" id=\"findings\">").unwrap();
@@ -23,7 +19,7 @@ fn the_page_shows_what_consensus_finds() {
     let reply = folder.json(command);
     assert_eq!((&reply["method"], &reply["clusters"]), (&"pta-al".into(), &4.into()), "{reply}");
     assert_eq!((&reply["report"], &reply["n"]), (&"out.html".into(), &120.into()));
-    let page = text(&folder, "out.html");
+    let page = folder.text("out.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.len() < 5_000_000);
     let numbers = inside(&page);
     let alone =
@@ -40,7 +36,7 @@ fn the_page_shows_what_consensus_finds() {
     // The command on the page makes the page again.
     let again = numbers["input"]["command"].as_str().unwrap();
     folder.ok(again.strip_prefix("consilience ").unwrap());
-    assert!(page == text(&folder, "out.html"));
+    assert!(page == folder.text("out.html"));
 }
 
 #[test]
@@ -48,10 +44,10 @@ fn numbers_alone_and_the_same_at_any_number_of_threads() {
     let folder = prepared();
     folder.ok("report pool.csv -o one.html --threads 1");
     folder.ok("report pool.csv -o two.html --threads 2");
-    let one = text(&folder, "one.html").replace("one.html", "two.html");
-    assert!(one == text(&folder, "two.html"));
+    let one = folder.text("one.html").replace("one.html", "two.html");
+    assert!(one == folder.text("two.html"));
     folder.ok("report pool.csv -o two.json");
-    let numbers: Value = serde_json::from_str(&text(&folder, "two.json")).unwrap();
+    let numbers: Value = serde_json::from_str(&folder.text("two.json")).unwrap();
     let mut page = inside(&one);
     page["input"]["command"] = numbers["input"]["command"].clone();
     assert_eq!(page, numbers);
@@ -64,7 +60,7 @@ fn a_range_gives_one_of_its_numbers() {
     let reply = folder.json("report pool.csv -o out.html --clusters 5..7 --columns 0,2,4,6");
     let chosen = reply["clusters"].as_u64().unwrap();
     assert!((5..=7).contains(&chosen) && reply["members"] == 4, "{reply}");
-    let page = text(&folder, "out.html");
+    let page = folder.text("out.html");
     let rows = inside(&page)["number"]["rows"].as_array().unwrap().clone();
     let tried: Vec<u64> = rows.iter().map(|r| r["clusters"].as_u64().unwrap()).collect();
     assert_eq!(tried, [5, 6, 7]);
@@ -77,7 +73,7 @@ fn words_that_begin_with_a_dash_are_repeated() {
     let mut command = folder.command("report pool.csv --clusters 4");
     let output = command.args(["--title=-x y", "--output=-o.html"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let again = inside(&text(&folder, "-o.html"))["input"]["command"].clone();
+    let again = inside(&folder.text("-o.html"))["input"]["command"].clone();
     let expected = "consilience report pool.csv --clusters 4 --title='-x y' -o ./-o.html";
     assert_eq!(again, expected);
 }
@@ -98,7 +94,7 @@ fn names_of_files_are_never_markup() {
     let mut command = folder.command("report --clusters 4 -o out.html --title");
     let output = command.arg("</title><b>bold").arg(name).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let page = text(&folder, "out.html");
+    let page = folder.text("out.html");
     assert!(!page.contains("<script>alert") && !page.contains("<b>bold"));
     assert_eq!(page.matches("<script").count(), 2);
     assert_eq!(inside(&page)["title"], "</title><b>bold");
@@ -149,7 +145,7 @@ fn completions_and_pages_know_every_command() {
     let names = folder.names();
     assert_eq!(names.len(), commands.len() + 1);
     for command in commands {
-        let page = text(&folder, &format!("consilience-{command}.1"));
+        let page = folder.text(&format!("consilience-{command}.1"));
         assert!(page.contains(&format!("consilience\\-{command}")), "{page}");
         assert!(page.contains(&format!("Example: consilience {command}")), "{page}");
     }
@@ -178,7 +174,7 @@ fn columns_go_by_their_names_and_rows_may_stand_for_many() {
     let asked = "report pool.csv --features x.csv --clusters 2";
     let reply = folder.json(&format!("{asked} --counts counts.csv -o out.html"));
     assert_eq!(reply["n"], 11);
-    let page = text(&folder, "out.html");
+    let page = folder.text("out.html");
     assert!(["by_size", "by_colour", "length", "weight"].iter().all(|name| page.contains(name)));
     assert!(page.contains("--counts counts.csv"));
     // The table that an ensemble was generated from, with its categories and holes.
@@ -187,5 +183,5 @@ fn columns_go_by_their_names_and_rows_may_stand_for_many() {
     folder.fails(&format!("{asked} -o no.html --drop colour"), &["weight", "--missing"]);
     let reply = folder.json(&format!("{asked} -o out.html --drop colour --missing mean"));
     assert_eq!(reply["clusters"], 2);
-    assert!(text(&folder, "out.html").contains("--drop colour --missing mean"));
+    assert!(folder.text("out.html").contains("--drop colour --missing mean"));
 }

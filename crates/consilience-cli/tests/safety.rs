@@ -7,25 +7,13 @@ mod common;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
-use std::process::{Command, Output, Stdio};
 
-use common::{CROWD_METHODS, Folder, npy, npz, prepared};
-
-/// The program behind a line of shell, for limits and for streams that are full.
-fn shell(folder: &Folder, line: &str) -> Output {
-    let line = line.replace("PROGRAM", env!("CARGO_BIN_EXE_consilience"));
-    let mut command = Command::new("sh");
-    command.args(["-c", &line]).current_dir(folder.path("")).stdin(Stdio::null());
-    command.output().unwrap()
-}
+use common::{CROWD_METHODS, Folder, npy, npz, prepared, told};
 
 /// Runs what must fail with one line on standard error that holds the needle.
 fn refused(folder: &Folder, line: &str, needle: &str) {
     let before = folder.names();
-    let output = shell(folder, line);
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{line}: {text}");
-    assert!(text.starts_with("error: ") && text.lines().count() == 1, "{line}: {text}");
+    let text = told(&folder.shell(line), line);
     assert!(text.contains(needle), "{line}: {needle:?} is not in {text}");
     assert_eq!(folder.names(), before, "{line}");
 }
@@ -180,9 +168,9 @@ fn what_cannot_be_told_is_not_kept() {
     assert_eq!(folder.read("e"), before);
     // Nobody to tell is no reason to keep nothing.
     let piped = "PROGRAM consensus pool.csv --method eac-al --clusters 4 -o new.csv | true";
-    assert!(shell(&folder, piped).status.success());
+    assert!(folder.shell(piped).status.success());
     let piped = "PROGRAM consensus nope.csv --method eac-al 2> /dev/full";
-    assert_eq!(shell(&folder, piped).status.code(), Some(2));
+    assert_eq!(folder.shell(piped).status.code(), Some(2));
 }
 
 #[test]
@@ -191,7 +179,7 @@ fn files_left_behind_by_others_block_nobody() {
     let line = "touch .o.csv.$$.tmp; exec PROGRAM consensus pool.csv --method eac-al --clusters 3 \
                 -o o.csv";
     for _ in 0..2 {
-        let output = shell(&folder, line);
+        let output = folder.shell(line);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
     assert!(common::exists(&folder.path("o.csv")));
@@ -242,10 +230,10 @@ fn devices_pipes_and_links_stay_what_they_are() {
     assert!(fs::symlink_metadata(folder.path("later.csv")).unwrap().is_file());
     // A table through a pipe, out and in again.
     let line = format!("mkfifo p.npy; cat p.npy > copy.npy & PROGRAM {consensus} -o p.npy; wait");
-    assert!(shell(&folder, &line).status.success());
+    assert!(folder.shell(&line).status.success());
     folder.ok("score copy.npy truth.csv");
     let line = "cat copy.npy > p.npy & PROGRAM score p.npy truth.csv";
-    let output = shell(&folder, line);
+    let output = folder.shell(line);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     // Whom a state is hidden from does not see the next one either.
     folder.ok("update pool.csv --clusters 4 --state s --rule additive");

@@ -14,7 +14,7 @@ fn folder() -> Folder {
 }
 
 fn labels(folder: &Folder, name: &str) -> Vec<String> {
-    let text = String::from_utf8(folder.read(name)).unwrap();
+    let text = folder.text(name);
     text.lines().skip(1).map(str::to_owned).collect()
 }
 
@@ -220,7 +220,7 @@ fn reports_count_objects() {
     folder.write("e.csv", "0,0\n0,\n1,1\n1,1\n");
     folder.write("counts.csv", "1\n97\n1\n1\n");
     folder.ok("report e.csv --counts counts.csv -o r.json");
-    let text = String::from_utf8(folder.read("r.json")).unwrap();
+    let text = folder.text("r.json");
     let found: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(found["input"]["missing"], 0.485);
     let member = &found["members"]["members"][1];

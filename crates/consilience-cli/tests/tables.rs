@@ -87,7 +87,7 @@ fn names_come_back_in_every_format() {
         }
     }
     assert_eq!(folder.read("new-labels.csv"), b"label\nred\nn/a\n");
-    let text = String::from_utf8(folder.read("out.csv")).unwrap();
+    let text = folder.text("out.csv");
     assert!(text.starts_with("label\nred\n\"dark, blue\"\n\"\"\"green\"\"\"\nn/a\n"), "{text}");
 }
 
@@ -172,7 +172,7 @@ fn pairs_answers_and_new_objects_by_id() {
     folder
         .write("new.csv", "id,m0,m1,m2,m3,m4,m5,m6,m7,m8,m9,m10,m11\nz,0,0,0,0,0,0,0,0,0,0,0,0\n");
     folder.ok(&format!("{by_id} --new-objects new.csv -o out.csv"));
-    assert!(String::from_utf8(folder.read("out.csv")).unwrap().contains("\nz,"));
+    assert!(folder.text("out.csv").contains("\nz,"));
     folder.write(
         "answers.csv",
         "worker,i,j,same\nann,rex,tom,yes\nbob,kit,tom,no\nann,rex,kit,no\nbob,rex,tom,yes\n",
@@ -212,7 +212,7 @@ fn columns_by_name_and_columns_that_are_no_numbers() {
         said.contains("another text in every row") && said.contains("not as a header"),
         "{said}"
     );
-    assert!(String::from_utf8(folder.read("o.csv")).unwrap().starts_with("id,m0,m1\nann,"));
+    assert!(folder.text("o.csv").starts_with("id,m0,m1\nann,"));
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn missing_values_are_counted_filled_or_left_out() {
              --feature-fraction 0.4"
         ));
         folder.ok("consensus o.csv --method eac-al --clusters 2 -o labels.csv");
-        let labels = String::from_utf8(folder.read("labels.csv")).unwrap();
+        let labels = folder.text("labels.csv");
         let zeros = labels.lines().filter(|line| line.ends_with(",0")).count();
         assert_eq!(zeros, 20, "{way}: {labels}");
     }
@@ -284,10 +284,10 @@ fn categories_are_features_by_a_distance_of_their_own() {
              new.csv --predicted new-labels.csv"
         ));
         assert_eq!(reply["features"], 5, "{distance}");
-        let labels = String::from_utf8(folder.read("labels.csv")).unwrap();
+        let labels = folder.text("labels.csv");
         let zeros = labels.lines().filter(|line| line.ends_with(",0")).count();
         assert_eq!(zeros, 20, "{distance}: {labels}");
-        let new = String::from_utf8(folder.read("new-labels.csv")).unwrap();
+        let new = folder.text("new-labels.csv");
         assert!(new.contains("a,1") && new.contains("b,0") && new.contains("c,0"), "{new}");
         assert!(reply["notes"].to_string().contains("1 categories that no object had"), "{reply}");
         folder.ok(&format!("generate x.csv {how} -o o.csv --members 5 --scale zscore"));
@@ -396,7 +396,7 @@ fn standard_input_and_output_are_called_by_a_dash() {
         (out.status.code(), text(out.stdout), text(out.stderr))
     };
     folder.ok("consensus pool.parquet --clusters 4 -o labels.csv");
-    let labels = String::from_utf8(folder.read("labels.csv")).unwrap();
+    let labels = folder.text("labels.csv");
     // The format is that of the contents, and the summary makes room for the table.
     let command = "consensus - --clusters 4 -o -";
     let (code, out, said) = piped(command, &folder.read("pool.parquet"));
@@ -427,7 +427,7 @@ fn awkward_text_is_read_or_refused() {
     let rows = "p1,red,0\r\np2,red,0\r\np3,\"a, \"\"b\"\"\r\nc\",1\r\np4,nan,1\r\n";
     folder.write("bom.csv", format!("\u{feff}id,x,y\r\n{rows}"));
     folder.ok("consensus bom.csv --clusters 2 -o o.csv");
-    assert!(String::from_utf8(folder.read("o.csv")).unwrap().starts_with("id,label\np1,0\n"));
+    assert!(folder.text("o.csv").starts_with("id,label\np1,0\n"));
     let utf16: Vec<u8> =
         "\u{feff}id,x,y\np1,0,1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     folder.write("utf16.csv", utf16);

@@ -197,7 +197,7 @@ fn what_is_wrong_changes_no_state() {
 #[test]
 fn new_objects_join_behind_the_others() {
     let folder = folder();
-    let pool = String::from_utf8(folder.read("pool.csv")).unwrap();
+    let pool = folder.text("pool.csv");
     let mut lines = pool.lines();
     let header = lines.next().unwrap();
     let more: Vec<&str> = lines.take(8).collect();
@@ -208,7 +208,7 @@ fn new_objects_join_behind_the_others() {
          --state s.state -o joined.csv",
     );
     assert_eq!(reply["n"], OBJECTS + 8);
-    let labels = String::from_utf8(folder.read("joined.csv")).unwrap();
+    let labels = folder.text("joined.csv");
     let labels: Vec<&str> = labels.lines().skip(1).collect();
     // The same labels by all members, the same cluster; constraints may have moved the old ones.
     let same = (0..8).filter(|&i| labels[i] == labels[OBJECTS + i]).count();

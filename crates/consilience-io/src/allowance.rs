@@ -4,7 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use consilience_core::{Error, ErrorKind, MemoryBudget, Result};
+use consilience_core::{Error, MemoryBudget, Result};
 
 use crate::fault::system;
 
@@ -44,7 +44,6 @@ impl Allowance {
     }
 
     /// Refuses what a file says that it holds, before anything is read.
-    #[cfg(any(feature = "npy", feature = "parquet", feature = "arrow"))]
     pub(crate) fn expect(&self, rows: usize, columns: usize, width: usize) -> Result<()> {
         self.budget.check_table("a table", rows, columns, width)
     }
@@ -53,7 +52,7 @@ impl Allowance {
     pub(crate) fn take(&self, bytes: u64) -> Result<()> {
         let before = self.taken.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) > self.budget.n_bytes() {
-            return Err(too_large(format!(
+            return Err(Error::too_large(format!(
                 "what it holds does not fit in memory: more than the budget of {} bytes",
                 self.budget.n_bytes()
             )));
@@ -98,15 +97,13 @@ pub(crate) fn bytes_of<T>(len: usize) -> u64 {
 
 /// There is no memory for so many values.
 pub(crate) fn no_room<T>(len: usize) -> Error {
-    too_large(format!("{len} values of {} bytes do not fit in memory", size_of::<T>()))
-}
-
-fn too_large(message: String) -> Error {
-    Error::new(ErrorKind::TooLarge, message)
+    Error::too_large(format!("{len} values of {} bytes do not fit in memory", size_of::<T>()))
 }
 
 #[cfg(test)]
 mod tests {
+    use consilience_core::ErrorKind;
+
     use super::*;
 
     #[test]

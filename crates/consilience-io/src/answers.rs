@@ -1,21 +1,13 @@
 use std::path::Path;
 
-#[cfg(feature = "csv")]
-use consilience_core::Error;
-use consilience_core::{Observer, Result};
-#[cfg(feature = "csv")]
+use consilience_core::{Error, Observer, Result};
 use rustc_hash::FxHashMap;
 
-#[cfg(any(feature = "csv", feature = "npy"))]
 use crate::allowance::{Allowance, no_room};
-#[cfg(feature = "csv")]
-use crate::fault::excerpt;
-use crate::fault::{listed, malformed};
-use crate::ids::ObjectIds;
+use crate::fault::{ensure_format, excerpt, listed, malformed};
+use crate::ids::{ObjectIds, Texts};
 use crate::input::Input;
-#[cfg(feature = "csv")]
 use crate::label::is_text;
-#[cfg(any(feature = "csv", feature = "npy"))]
 use crate::lookup::Lookup;
 #[cfg(feature = "npy")]
 use crate::npz;
@@ -53,7 +45,8 @@ impl AnswerForm {
 /// The answers of a crowd as their file holds them, workers, tasks, groups and keywords numbered.
 ///
 /// Each row is `[worker, task, item, group]`, `[worker, task, item, keyword]` or
-/// `[worker, i, j, same]`, as [`AnswerTable::form`] says; `same` is 1 or 0.
+/// `[worker, i, j, same]`, as [`AnswerTable::form`] says; `same` is 1 or 0. Workers who have names
+/// are numbered in the order of the names, whatever the order of the rows.
 ///
 /// ```
 /// use consilience::io::{AnswerForm, read_answers};
@@ -71,7 +64,7 @@ impl AnswerForm {
 pub struct AnswerTable {
     form: AnswerForm,
     rows: Vec<[usize; 4]>,
-    /// What the workers are called, where they are not called by numbers.
+    /// What the workers are called, in order, where they are not called by numbers.
     names: Vec<String>,
     /// What the objects are called, where they are not called by numbers.
     ids: Option<ObjectIds>,
@@ -187,43 +180,6 @@ fn form(names: &[String]) -> Result<(AnswerForm, [usize; 4])> {
     )))
 }
 
-/// The cells of the four columns, one after the other in one text.
-#[cfg(feature = "csv")]
-#[derive(Default)]
-struct Texts {
-    text: Vec<u8>,
-    /// Where each cell ends.
-    ends: Vec<[usize; 4]>,
-}
-
-#[cfg(feature = "csv")]
-impl Texts {
-    fn add(&mut self, cells: [&str; 4], allowance: &Allowance) -> Result<()> {
-        let mut ends = [0; 4];
-        for (cell, end) in cells.into_iter().zip(&mut ends) {
-            if self.text.capacity() - self.text.len() < cell.len() {
-                allowance.grow(&mut self.text, cell.len())?;
-            }
-            self.text.extend_from_slice(cell.as_bytes());
-            *end = self.text.len();
-        }
-        allowance.push(&mut self.ends, ends)
-    }
-
-    /// The cells of one of the columns.
-    fn column(&self, column: usize, allowance: &Allowance) -> Result<Vec<&str>> {
-        let mut texts = allowance.room(self.ends.len())?;
-        let mut before = 0;
-        for ends in &self.ends {
-            let start = if column == 0 { before } else { ends[column - 1] };
-            // Whole cells were put together, each of them valid.
-            texts.push(std::str::from_utf8(&self.text[start..ends[column]]).unwrap_or_default());
-            before = ends[3];
-        }
-        Ok(texts)
-    }
-}
-
 /// Answers from text; their objects are looked up among the ids, where there are any.
 #[cfg(feature = "csv")]
 pub(crate) fn from_csv(
@@ -238,54 +194,48 @@ pub(crate) fn from_csv(
     reader.read_record(&mut record).map_err(trouble)?;
     let header: Vec<String> = record.iter().map(|cell| cell.trim().to_owned()).collect();
     let (form, at) = form(&header)?;
-    let mut cells = Texts::default();
+    let mut cells: [Texts; 4] = Default::default();
     loop {
         progress.record();
         if !reader.read_record(&mut record).map_err(trouble)? {
             break;
         }
-        if record.len() != header.len() {
-            return Err(malformed(format!(
-                "row {} has {} columns, expected {} as in the header",
-                cells.ends.len(),
-                record.len(),
-                header.len()
-            )));
+        let (row, columns, expected) = (cells[0].len(), record.len(), header.len());
+        ensure_format!(
+            columns == expected,
+            "row {row} has {columns} columns, expected {expected} as in the header"
+        );
+        for (texts, c) in cells.iter_mut().zip(at) {
+            texts.push(record.get(c).unwrap_or_default().trim(), allowance)?;
         }
-        cells.add(at.map(|c| record.get(c).unwrap_or_default().trim()), allowance)?;
-        if cells.ends.len() % (1 << 14) == 0 {
+        if cells[0].len().is_multiple_of(1 << 14) {
             observer.check()?;
         }
     }
-    let columns =
-        Columns { form, cells: &cells, header: at.map(|c| header[c].as_str()), allowance };
+    let columns = Columns { form, cells, header: at.map(|c| header[c].as_str()), allowance };
     columns.numbered(ids, notes)
 }
 
 /// The four columns of text on their way to numbers.
-#[cfg(feature = "csv")]
 struct Columns<'a> {
     form: AnswerForm,
-    cells: &'a Texts,
+    cells: [Texts; 4],
     header: [&'a str; 4],
     allowance: &'a Allowance,
 }
 
-#[cfg(feature = "csv")]
 impl Columns<'_> {
     fn numbered(&self, ids: Option<&ObjectIds>, notes: &mut Vec<String>) -> Result<AnswerTable> {
-        let mut rows = self.allowance.room(self.cells.ends.len())?;
-        rows.resize(self.cells.ends.len(), [0; 4]);
+        let n = self.cells[0].len();
+        let mut rows = self.allowance.room(n)?;
+        rows.resize(n, [0; 4]);
         let mut names = Vec::new();
-        for column in 0..4 {
-            if self.form.objects().contains(&column) {
-                continue;
-            }
-            let texts = self.cells.column(column, self.allowance)?;
-            let (numbers, called) = self.things(column, &texts)?;
+        for column in (0..4).filter(|column| !self.form.objects().contains(column)) {
+            let (numbers, called) = self.things(column)?;
             rows.iter_mut().zip(numbers).for_each(|(row, v)| row[column] = v);
             if column == 0 {
                 names = called;
+                by_name(&mut rows, &mut names, self.allowance)?;
             }
         }
         let objects = self.object_cells()?;
@@ -303,13 +253,10 @@ impl Columns<'_> {
 
     /// The cells that name objects, row by row.
     fn object_cells(&self) -> Result<Vec<&str>> {
-        let columns = self.form.objects();
-        let mut cells = self.allowance.room(self.cells.ends.len() * columns.len())?;
-        cells.resize(self.cells.ends.len() * columns.len(), "");
-        for (c, &column) in columns.iter().enumerate() {
-            for (r, text) in self.cells.column(column, self.allowance)?.into_iter().enumerate() {
-                cells[r * columns.len() + c] = text;
-            }
+        let (n, columns) = (self.cells[0].len(), self.form.objects());
+        let mut cells = self.allowance.room(n * columns.len())?;
+        for row in 0..n {
+            cells.extend(columns.iter().map(|&column| self.cells[column].get(row)));
         }
         Ok(cells)
     }
@@ -344,7 +291,7 @@ impl Columns<'_> {
                 "{place}: {cell:?}; expected the number of an object, from 0, or its name"
             )));
         }
-        let (numbers, called) = numbered(cells, numbers, self.allowance)?;
+        let (numbers, called) = numbered(cells.iter().copied(), numbers, self.allowance)?;
         Ok((numbers, Some(ObjectIds::new(called)?)))
     }
 
@@ -355,9 +302,10 @@ impl Columns<'_> {
     }
 
     /// One column of text as numbers, and what they are called where the text holds names.
-    fn things(&self, column: usize, texts: &[&str]) -> Result<(Vec<usize>, Vec<String>)> {
+    fn things(&self, column: usize) -> Result<(Vec<usize>, Vec<String>)> {
+        let texts = &self.cells[column];
         let bad = |r: usize, expected: &str| -> Error {
-            let (header, text) = (excerpt(self.header[column]), excerpt(texts[r]));
+            let (header, text) = (excerpt(self.header[column]), excerpt(texts.get(r)));
             malformed(format!("row {r}, column {header}: {text:?}; expected {expected}"))
         };
         let mut numbers = self.allowance.room(texts.len())?;
@@ -372,14 +320,13 @@ impl Columns<'_> {
             numbers.extend(texts.iter().filter_map(|text| text.parse::<usize>().ok()));
             return Ok((numbers, Vec::new()));
         }
-        match texts.iter().position(|text| text.is_empty()) {
+        match texts.iter().position(str::is_empty) {
             Some(r) => Err(bad(r, "a number or a name")),
-            None => numbered(texts, numbers, self.allowance),
+            None => numbered(texts.iter(), numbers, self.allowance),
         }
     }
 }
 
-#[cfg(feature = "csv")]
 fn yes(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "same" => Some(true),
@@ -388,16 +335,31 @@ fn yes(text: &str) -> Option<bool> {
     }
 }
 
+/// Numbers the workers of rows in the order of their names, which no order of the rows changes.
+fn by_name(rows: &mut [[usize; 4]], names: &mut [String], allowance: &Allowance) -> Result<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let mut order: Vec<usize> = allowance.room(names.len())?;
+    order.extend(0..names.len());
+    order.sort_unstable_by(|&a, &b| names[a].cmp(&names[b]));
+    let mut number: Vec<usize> = allowance.room(names.len())?;
+    number.resize(names.len(), 0);
+    order.iter().enumerate().for_each(|(new, &old)| number[old] = new);
+    rows.iter_mut().for_each(|row| row[0] = number[row[0]]);
+    names.sort_unstable();
+    Ok(())
+}
+
 /// The number of each row, and the names in the order of their first appearance.
-#[cfg(feature = "csv")]
-fn numbered(
-    texts: &[&str],
+fn numbered<'a>(
+    texts: impl Iterator<Item = &'a str>,
     mut numbers: Vec<usize>,
     allowance: &Allowance,
 ) -> Result<(Vec<usize>, Vec<String>)> {
     let mut known: FxHashMap<&str, usize> = FxHashMap::default();
     let mut called = Vec::new();
-    for &name in texts {
+    for name in texts {
         let fresh = called.len();
         if known.len() == known.capacity() {
             known.try_reserve(1).map_err(|_| no_room::<(&str, usize)>(fresh + 1))?;
@@ -426,25 +388,20 @@ pub(crate) fn from_npz(
     let mut rows: Vec<[usize; 4]> = Vec::new();
     for (column, name) in at.into_iter().map(|c| &names[c]).enumerate() {
         let archive = input.open_archive()?;
-        let read = npz::read(archive, Some(name), observer, allowance, |stream| stream.features());
-        let table = read?.into_f64()?;
-        if table.ncols() != 1 {
-            return Err(malformed(format!(
-                "array {name:?}: {} columns; expected one",
-                table.ncols()
-            )));
-        }
+        let table = npz::read(archive, Some(name), observer, allowance, |s| s.features())?;
+        let table = table.into_f64()?;
+        let (n, columns) = table.dim();
+        ensure_format!(columns == 1, "array {name:?}: {columns} columns; expected one");
         if column == 0 {
-            rows = allowance.room(table.nrows())?;
-            rows.resize(table.nrows(), [0; 4]);
-        } else if table.nrows() != rows.len() {
-            return Err(malformed(format!(
-                "array {name:?}: {} rows; expected {}, as the array {:?}",
-                table.nrows(),
-                rows.len(),
-                names[at[0]]
-            )));
+            rows = allowance.room(n)?;
+            rows.resize(n, [0; 4]);
         }
+        ensure_format!(
+            n == rows.len(),
+            "array {name:?}: {n} rows; expected {}, as the array {:?}",
+            rows.len(),
+            names[at[0]]
+        );
         for (r, (row, &v)) in rows.iter_mut().zip(&table).enumerate() {
             row[column] = whole(v).ok_or_else(|| {
                 malformed(format!("array {name:?}, row {r}: {v:?}; expected a whole number from 0"))
@@ -458,7 +415,6 @@ pub(crate) fn from_npz(
 }
 
 /// The objects of rows by their ids, which are numbers here.
-#[cfg(feature = "npy")]
 fn looked_up(
     form: AnswerForm,
     rows: &mut [[usize; 4]],
@@ -483,7 +439,6 @@ fn looked_up(
 }
 
 /// A whole number that a float holds exactly.
-#[cfg(feature = "npy")]
 fn whole(v: f64) -> Option<usize> {
     (v >= 0.0 && v.fract() == 0.0 && v < crate::label::EXACT).then_some(v as usize)
 }
@@ -515,6 +470,19 @@ mod tests {
         assert_eq!(t.rows, [[7, 0, 1, 1], [7, 2, 1, 0]]);
         let t = table("worker,task,item,keyword\n0,0,0,cat\n0,0,1,cat\n0,0,1,dog\n").unwrap();
         assert_eq!((t.form, t.rows[2]), (AnswerForm::Keywords, [0, 0, 1, 1]));
+    }
+
+    #[test]
+    fn workers_have_the_same_numbers_in_any_order_of_the_rows() {
+        let rows = ["bob,t,0,a\n", "cid,t,0,a\n", "ann,t,1,b\n", "bob,t,1,b\n"];
+        let of = |rows: Vec<&str>| {
+            table(&("worker,task,item,group\n".to_owned() + &rows.concat())).unwrap()
+        };
+        let workers = |t: &AnswerTable| -> Vec<usize> { t.rows.iter().map(|row| row[0]).collect() };
+        let (plain, turned) = (of(rows.to_vec()), of(rows.into_iter().rev().collect()));
+        assert_eq!(plain.names, ["ann", "bob", "cid"]);
+        assert_eq!(plain.names, turned.names);
+        assert_eq!((workers(&plain), workers(&turned)), (vec![1, 2, 0, 1], vec![1, 0, 2, 1]));
     }
 
     #[test]

@@ -17,8 +17,8 @@ use arrow_schema::{ArrowError, DataType};
 use consilience_core::{Observer, Result};
 
 use crate::allowance::Allowance;
-use crate::columnar::{Columnar, INDEX, Kind, Value, refused};
-use crate::fault::{malformed, system};
+use crate::columnar::{Column, Columnar, Head, INDEX, Kind, Value, refused};
+use crate::fault::{ensure_format, malformed, system};
 use crate::input::Contents;
 
 #[cfg(test)]
@@ -45,17 +45,7 @@ pub(crate) struct Source<'a> {
     file: Box<dyn Contents + 'a>,
     decoder: FileDecoder,
     batches: Vec<Block>,
-    columns: Vec<Column>,
-    rows: usize,
-    allowance: Allowance,
-}
-
-struct Column {
-    name: String,
-    /// What it holds, or why it cannot be read.
-    kind: std::result::Result<Kind, String>,
-    /// Position in the file.
-    index: usize,
+    head: Head,
 }
 
 impl<'a> Source<'a> {
@@ -71,9 +61,13 @@ impl<'a> Source<'a> {
         let schema = std::sync::Arc::new(try_fb_to_schema(schema).map_err(unreadable)?);
         let mut columns = Vec::new();
         for (index, field) in schema.fields().iter().enumerate() {
-            if !field.name().starts_with(INDEX) {
-                let kind = kind(field.name(), field.data_type());
-                columns.push(Column { name: field.name().clone(), kind, index });
+            let name = field.name().clone();
+            if !name.starts_with(INDEX) {
+                let (kind, refused) = match kind(&name, field.data_type()) {
+                    Ok(kind) => (kind, None),
+                    Err(refused) => (Kind::Number, Some(refused)),
+                };
+                columns.push(Column { name, index, kind, refused });
             }
         }
         let blocks = |blocks: Option<flatbuffers::Vector<'_, Block>>| -> Vec<Block> {
@@ -92,41 +86,15 @@ impl<'a> Source<'a> {
             rows = rows.checked_add(rows_of(&bytes)?).ok_or_else(damaged)?;
             allowance.give_back(taken);
         }
-        if rows == 0 || columns.is_empty() {
-            return Err(malformed(format!(
-                "a table of {rows} rows and {} columns; expected at least one of each",
-                columns.len()
-            )));
-        }
-        allowance.expect(rows, columns.len(), 1)?;
-        Ok(Source { file, decoder, batches, columns, rows, allowance })
+        let head = Head::new(columns, rows, allowance)?;
+        head.allowance.expect(rows, head.columns.len(), 1)?;
+        Ok(Source { file, decoder, batches, head })
     }
 }
 
 impl Columnar for Source<'_> {
-    fn names(&self) -> Vec<String> {
-        self.columns.iter().map(|column| column.name.clone()).collect()
-    }
-
-    fn kind(&self, column: usize) -> Kind {
-        *self.columns[column].kind.as_ref().unwrap_or(&Kind::Number)
-    }
-
-    fn n_rows(&self) -> usize {
-        self.rows
-    }
-
-    fn allowance(&self) -> &Allowance {
-        &self.allowance
-    }
-
-    fn keep(&mut self, kept: &[bool]) -> Result<()> {
-        let mut kept = kept.iter();
-        self.columns.retain(|_| kept.next() == Some(&true));
-        match self.columns.iter().find_map(|column| column.kind.as_ref().err()) {
-            Some(refused) => Err(malformed(refused.clone())),
-            None => Ok(()),
-        }
+    fn head(&mut self) -> &mut Head {
+        &mut self.head
     }
 
     fn read(
@@ -134,34 +102,27 @@ impl Columnar for Source<'_> {
         observer: &dyn Observer,
         mut each: impl FnMut(usize, usize, Option<Value<'_>>) -> Result<()>,
     ) -> Result<()> {
+        let head = &self.head;
         let mut first = 0;
         for block in &self.batches {
             observer.check()?;
             // The length was checked when the file was opened.
-            let (bytes, taken) = block_of(&mut self.file, block, u64::MAX, &self.allowance)?;
+            let (bytes, taken) = block_of(&mut self.file, block, u64::MAX, &head.allowance)?;
             let batch = self.decoder.read_record_batch(block, &bytes).map_err(unreadable)?;
             let batch: RecordBatch = batch.ok_or_else(damaged)?;
-            ensure_rows(first, batch.num_rows(), self.rows)?;
-            for (c, column) in self.columns.iter().enumerate() {
+            if first + batch.num_rows() > head.rows {
+                return Err(damaged());
+            }
+            for (c, column) in head.columns.iter().enumerate() {
                 let array = batch.columns().get(column.index).ok_or_else(damaged)?;
                 values(array.as_ref(), &mut |row, value| each(first + row, c, value))?;
             }
             first += batch.num_rows();
             drop(batch);
-            self.allowance.give_back(taken);
-            observer.progress("reading", first, self.rows);
+            head.allowance.give_back(taken);
+            observer.progress("reading", first, head.rows);
         }
-        if first != self.rows {
-            return Err(malformed(format!("truncated: {first} of {} rows", self.rows)));
-        }
-        Ok(())
-    }
-}
-
-fn ensure_rows(first: usize, more: usize, rows: usize) -> Result<()> {
-    match first + more <= rows {
-        true => Ok(()),
-        false => Err(damaged()),
+        head.check_whole(first)
     }
 }
 
@@ -169,12 +130,11 @@ fn ensure_rows(first: usize, more: usize, rows: usize) -> Result<()> {
 fn footer(file: &mut (impl Read + Seek), length: u64, allowance: &Allowance) -> Result<Vec<u8>> {
     let mut start = [0; MAGIC.len()];
     file.read_exact(&mut start).map_err(system)?;
-    if start.starts_with(b"FEA1") {
-        return Err(malformed("the first version of Feather; expected the second, which is Arrow"));
-    }
-    if start != MAGIC {
-        return Err(malformed("not an Arrow file: it does not begin with ARROW1"));
-    }
+    ensure_format!(
+        !start.starts_with(b"FEA1"),
+        "the first version of Feather; expected the second, which is Arrow"
+    );
+    ensure_format!(start == MAGIC, "not an Arrow file: it does not begin with ARROW1");
     let mut end = [0; END as usize];
     let at = length.checked_sub(END).ok_or_else(truncated)?;
     file.seek(SeekFrom::Start(at)).map_err(system)?;
@@ -324,6 +284,6 @@ fn numbers<'v, T: ArrowPrimitiveType>(
     each(array.as_primitive::<T>().iter().map(|x| x.map(&value)), sink)
 }
 
-fn each<'v>(mut values: impl Iterator<Item = Option<Value<'v>>>, sink: Sink<'_, 'v>) -> Result<()> {
-    values.by_ref().enumerate().try_for_each(|(row, value)| sink(row, value))
+fn each<'v>(values: impl Iterator<Item = Option<Value<'v>>>, sink: Sink<'_, 'v>) -> Result<()> {
+    values.enumerate().try_for_each(|(row, value)| sink(row, value))
 }

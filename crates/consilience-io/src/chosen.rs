@@ -99,12 +99,6 @@ pub(crate) fn table(
         FeatureTable::F64(x) => FeatureTable::F64(x.select(Axis(1), &numbers)),
         FeatureTable::Sparse32(_) | FeatureTable::Sparse64(_) => table,
     };
-    let categories = (!labels.names.is_empty()).then(|| labels.into_table()).transpose()?;
-    Ok(DataTable {
-        rows,
-        names: numbers.iter().map(|&c| names[c].clone()).collect(),
-        numbers: (!numbers.is_empty()).then_some(kept),
-        categories,
-        ids: texts,
-    })
+    let names = numbers.iter().map(|&c| names[c].clone()).collect();
+    DataTable::new(rows, kept, names, labels, texts)
 }

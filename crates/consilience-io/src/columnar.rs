@@ -7,7 +7,7 @@ use ndarray::Array2;
 use crate::allowance::Allowance;
 use crate::data_table::DataTable;
 use crate::defects::Defects;
-use crate::fault::{excerpt, malformed};
+use crate::fault::{check_not_empty, ensure_format, excerpt, malformed};
 use crate::features::FeatureTable;
 use crate::label::{Label, category, label, number_category};
 use crate::roles::{Role, Wanted, unique_text};
@@ -23,19 +23,53 @@ pub(crate) enum Kind {
     Number,
 }
 
+/// A column of a file.
+pub(crate) struct Column {
+    pub(crate) name: String,
+    /// Position in the file.
+    pub(crate) index: usize,
+    pub(crate) kind: Kind,
+    /// Why it cannot be read.
+    pub(crate) refused: Option<String>,
+}
+
+/// What the description of a table says, and the columns of it that are wanted.
+pub(crate) struct Head {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: usize,
+    pub(crate) allowance: Allowance,
+}
+
+impl Head {
+    pub(crate) fn new(columns: Vec<Column>, rows: usize, allowance: Allowance) -> Result<Self> {
+        check_not_empty(rows, columns.len())?;
+        Ok(Head { columns, rows, allowance })
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|column| column.name.clone()).collect()
+    }
+
+    /// Leaves out the columns without a role; an error where one that stays cannot be read.
+    fn keep(&mut self, roles: &[Role]) -> Result<()> {
+        let mut roles = roles.iter();
+        self.columns.retain(|_| roles.next() != Some(&Role::Skip));
+        match self.columns.iter().find_map(|column| column.refused.as_ref()) {
+            Some(refused) => Err(malformed(refused.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a file of which fewer rows are there than it says.
+    pub(crate) fn check_whole(&self, read: usize) -> Result<()> {
+        ensure_format!(read == self.rows, "truncated: {read} of {} rows", self.rows);
+        Ok(())
+    }
+}
+
 /// A table of columns.
 pub(crate) trait Columnar {
-    /// What each column is called.
-    fn names(&self) -> Vec<String>;
-    /// What the values of a column are.
-    fn kind(&self, column: usize) -> Kind;
-    fn n_rows(&self) -> usize;
-    fn allowance(&self) -> &Allowance;
-    /// Leaves out the columns that are not to be kept.
-    ///
-    /// # Errors
-    /// For a column that is kept and holds what cannot be read.
-    fn keep(&mut self, kept: &[bool]) -> Result<()>;
+    fn head(&mut self) -> &mut Head;
     /// Hands out every value with its row and column, in any order in which the rows of each column
     /// ascend; `None` for null.
     fn read(
@@ -105,15 +139,14 @@ impl<'a> Value<'a> {
 }
 
 /// Leaves out the columns that are not wanted; what the others are.
-fn choose(source: &mut impl Columnar, mut roles: Vec<Role>, otherwise: Role) -> Result<Vec<Role>> {
-    for (c, role) in roles.iter_mut().enumerate() {
+fn choose(head: &mut Head, mut roles: Vec<Role>, otherwise: Role) -> Result<Vec<Role>> {
+    for (role, column) in roles.iter_mut().zip(&head.columns) {
         // Only text is taken for ids without being named so.
-        if *role == Role::Maybe && source.kind(c) != Kind::Text {
+        if *role == Role::Maybe && column.kind != Kind::Text {
             *role = otherwise;
         }
     }
-    let kept: Vec<bool> = roles.iter().map(|role| *role != Role::Skip).collect();
-    source.keep(&kept)?;
+    head.keep(&roles)?;
     roles.retain(|&role| role != Role::Skip);
     Ok(roles)
 }
@@ -125,12 +158,13 @@ pub(crate) fn labels(
     observer: &dyn Observer,
     notes: &mut Vec<String>,
 ) -> Result<LabelColumns> {
-    let roles = wanted.roles(&source.names(), notes)?;
-    let roles = choose(&mut source, roles, Role::Skip)?;
-    let id = roles.iter().position(|role| matches!(role, Role::Id | Role::Maybe));
+    let head = source.head();
+    let roles = wanted.roles(&head.names(), notes)?;
+    let roles = choose(head, roles, Role::Skip)?;
+    let id = roles.iter().position(|role| role.is_id());
     // One byte per label at least.
-    source.allowance().expect(source.n_rows(), roles.len(), 1)?;
-    let mut labels = LabelColumns::new(source.names(), source.allowance())?;
+    head.allowance.expect(head.rows, roles.len(), 1)?;
+    let mut labels = LabelColumns::new(head.names(), &head.allowance)?;
     let mut digits = String::new();
     source.read(observer, |row, column, value| {
         let found = match value {
@@ -161,10 +195,10 @@ pub(crate) fn features(
     observer: &dyn Observer,
     notes: &mut Vec<String>,
 ) -> Result<DataTable> {
-    let roles = wanted.feature_roles(&source.names(), notes)?;
-    let roles = choose(&mut source, roles, Role::Value)?;
-    let mut numbers = (0..roles.len()).filter(|&c| roles[c] == Role::Value);
-    if numbers.all(|c| source.kind(c) == Kind::Single) {
+    let head = source.head();
+    let roles = wanted.feature_roles(&head.names(), notes)?;
+    let roles = choose(head, roles, Role::Value)?;
+    if of(&roles, Role::Value).all(|c| head.columns[c].kind == Kind::Single) {
         // Exact: these doubles came from floats.
         let make = |table| FeatureTable::F32(table);
         data(&mut source, &roles, wanted.missing, observer, notes, |x| x as f32, make)
@@ -182,11 +216,12 @@ fn data<F: Clone>(
     convert: impl Fn(f64) -> F,
     make: impl Fn(Array2<F>) -> FeatureTable,
 ) -> Result<DataTable> {
-    let names = source.names();
-    let mut rows = Rows::new(source, roles, convert)?;
+    let head = source.head();
+    let (names, n_rows) = (head.names(), head.rows);
+    let mut rows = Rows::new(head, roles, convert)?;
     source.read(observer, |row, column, value| rows.push(row, column, value))?;
     rows.check(may_miss, &names, notes)?;
-    rows.finish(source.n_rows(), &names, make)
+    rows.finish(n_rows, &names, make)
 }
 
 /// Features while they are read.
@@ -208,24 +243,23 @@ struct Rows<'r, F, C> {
 }
 
 impl<'r, F: Clone, C: Fn(f64) -> F> Rows<'r, F, C> {
-    fn new(source: &impl Columnar, roles: &'r [Role], convert: C) -> Result<Self> {
-        let (rows, names, allowance) = (source.n_rows(), source.names(), source.allowance());
+    fn new(head: &Head, roles: &'r [Role], convert: C) -> Result<Self> {
         let mut places = vec![0; roles.len()];
         for role in [Role::Value, Role::Category] {
             of(roles, role).enumerate().for_each(|(place, c)| places[c] = place);
         }
         let width = of(roles, Role::Value).count();
-        let mut values: Vec<F> = allowance.room(rows.saturating_mul(width))?;
-        values.resize(rows * width, convert(f64::NAN));
-        let categories = of(roles, Role::Category).map(|c| names[c].clone()).collect();
+        let mut values: Vec<F> = head.allowance.room(head.rows.saturating_mul(width))?;
+        values.resize(head.rows * width, convert(f64::NAN));
+        let categories = of(roles, Role::Category).map(|c| head.columns[c].name.clone()).collect();
         Ok(Rows {
             roles,
             places,
             width,
             values,
             convert,
-            labels: LabelColumns::new(categories, allowance)?,
-            ids: LabelColumns::new(vec![String::new()], allowance)?,
+            labels: LabelColumns::new(categories, &head.allowance)?,
+            ids: LabelColumns::new(vec![String::new()], &head.allowance)?,
             defects: Defects::new(roles.len()),
             maybe: Defects::new(1),
             text: String::new(),
@@ -289,18 +323,12 @@ impl<'r, F: Clone, C: Fn(f64) -> F> Rows<'r, F, C> {
         names: &[String],
         make: impl Fn(Array2<F>) -> FeatureTable,
     ) -> Result<DataTable> {
-        let is_id = |role: &Role| matches!(role, Role::Id | Role::Maybe);
-        let ids = self.ids.columns.pop().filter(|_| self.roles.iter().any(is_id));
+        let ids = self.ids.columns.pop().filter(|_| self.roles.iter().any(|role| role.is_id()));
+        let ids = ids.map(|column| column.into_texts()?.into_ids()).transpose()?;
         let table = Array2::from_shape_vec((rows, self.width), self.values);
         let table = table.map_err(|e| malformed(e.to_string()))?;
-        let categories = !self.labels.names.is_empty();
-        Ok(DataTable {
-            rows,
-            numbers: (self.width > 0).then(|| make(table)),
-            names: of(self.roles, Role::Value).map(|c| names[c].clone()).collect(),
-            categories: categories.then(|| self.labels.into_table()).transpose()?,
-            ids: ids.map(|column| column.into_texts()?.into_ids()).transpose()?,
-        })
+        let names = of(self.roles, Role::Value).map(|c| names[c].clone()).collect();
+        DataTable::new(rows, make(table), names, self.labels, ids)
     }
 }
 

@@ -80,66 +80,30 @@ fn damaged(what: &str, error: io::Error) -> io::Error {
     }
 }
 
-/// A writer that compresses what it gets, and has to be finished.
-pub(crate) enum Packed<W: Write> {
-    Plain(W),
-    #[cfg(feature = "compression")]
-    Gzip(flate2::write::GzEncoder<W>),
-    #[cfg(feature = "compression")]
-    Zstd(zstd::stream::write::Encoder<'static, W>),
-}
-
-impl<W: Write> Packed<W> {
-    pub(crate) fn new(out: W, compression: Option<Compression>) -> Result<Self> {
-        match compression {
-            None => Ok(Packed::Plain(out)),
-            #[cfg(feature = "compression")]
-            Some(Compression::Gzip) => {
-                let level = flate2::Compression::default();
-                Ok(Packed::Gzip(flate2::write::GzEncoder::new(out, level)))
-            }
-            #[cfg(feature = "compression")]
-            Some(Compression::Zstd) => {
-                Ok(Packed::Zstd(zstd::stream::write::Encoder::new(out, 0).map_err(system)?))
-            }
-            #[cfg(not(feature = "compression"))]
-            Some(_) => Err(crate::fault::left_out("compression")),
+/// Writes what is compressed on its way out.
+pub(crate) fn packed(
+    out: &mut dyn Write,
+    compression: Option<Compression>,
+    write: impl FnOnce(&mut dyn Write) -> Result<()>,
+) -> Result<()> {
+    match compression {
+        None => write(out)?,
+        #[cfg(feature = "compression")]
+        Some(Compression::Gzip) => {
+            let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+            write(&mut encoder)?;
+            encoder.finish().map_err(system)?;
         }
-    }
-
-    /// Writes the end of the stream.
-    pub(crate) fn finish(self) -> Result<()> {
-        let mut out = match self {
-            Packed::Plain(out) => out,
-            #[cfg(feature = "compression")]
-            Packed::Gzip(encoder) => encoder.finish().map_err(system)?,
-            #[cfg(feature = "compression")]
-            Packed::Zstd(encoder) => encoder.finish().map_err(system)?,
-        };
-        out.flush().map_err(system)
-    }
-}
-
-impl<W: Write> Write for Packed<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Packed::Plain(out) => out.write(bytes),
-            #[cfg(feature = "compression")]
-            Packed::Gzip(out) => out.write(bytes),
-            #[cfg(feature = "compression")]
-            Packed::Zstd(out) => out.write(bytes),
+        #[cfg(feature = "compression")]
+        Some(Compression::Zstd) => {
+            let mut encoder = zstd::stream::write::Encoder::new(out, 0).map_err(system)?;
+            write(&mut encoder)?;
+            encoder.finish().map_err(system)?;
         }
+        #[cfg(not(feature = "compression"))]
+        Some(_) => return Err(crate::fault::left_out("compression")),
     }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Packed::Plain(out) => out.flush(),
-            #[cfg(feature = "compression")]
-            Packed::Gzip(out) => out.flush(),
-            #[cfg(feature = "compression")]
-            Packed::Zstd(out) => out.flush(),
-        }
-    }
+    Ok(())
 }
 
 /// Refuses what is compressed a second time.

@@ -6,11 +6,11 @@ use csv::StringRecord;
 use rustc_hash::FxHashMap;
 
 use crate::allowance::Allowance;
-use crate::fault::{excerpt, malformed, system, within};
+use crate::fault::{ensure_format, excerpt, malformed, system, within};
 use crate::ids::ObjectIds;
 use crate::location::{Format, Location};
 use crate::lookup::{Found, Lookup};
-use crate::records::{Start, trouble};
+use crate::records::Start;
 
 const COLUMNS: [&str; 4] = ["i", "j", "link", "batch"];
 /// What a message says of them.
@@ -190,12 +190,14 @@ impl Places {
     /// The link of a row, which has a cell in each place.
     fn link(&self, record: &StringRecord, line: u64) -> Result<Link> {
         let found = record.len();
-        if !self.exactly.map_or((3..=4).contains(&found), |exactly| found == exactly) {
-            let expected = self.exactly.map_or_else(
-                || EXPECTED.to_owned(),
-                |exactly| format!("expected {exactly}, as in the header"),
-            );
-            return Err(malformed(format!("line {line}: {found} columns; {expected}")));
+        match self.exactly {
+            Some(exactly) => ensure_format!(
+                found == exactly,
+                "line {line}: {found} columns; expected {exactly}, as in the header"
+            ),
+            None => {
+                ensure_format!((3..=4).contains(&found), "line {line}: {found} columns; {EXPECTED}")
+            }
         }
         match &record[self.at[2]] {
             link if link.eq_ignore_ascii_case("must") => Ok(Link::Must),
@@ -215,9 +217,10 @@ fn text(mut file: impl Read) -> Result<impl Read> {
     // The names that binary formats begin with may be ids: PAR1 is a protein. A control byte
     // follows in each of them.
     let control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
-    if Format::of_content(&start) != Format::Csv && start.iter().any(control) {
-        return Err(malformed(format!("constraints are pairs; expected a .csv whose {EXPECTED}")));
-    }
+    ensure_format!(
+        Format::of_content(&start) == Format::Csv || !start.iter().any(control),
+        "constraints are pairs; expected a .csv whose {EXPECTED}"
+    );
     Ok(Cursor::new(start).chain(file))
 }
 
@@ -227,33 +230,25 @@ fn parse(
     ids: Option<&ObjectIds>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Row>> {
-    let (mut reader, skipped, progress) = Start::open(text(file)?, tabs)?.into_csv();
     let allowance = Allowance::unlimited();
     let mut objects = Lookup::of(ids)?;
     let mut out = Vec::new();
-    let mut record = StringRecord::new();
     let (mut first, mut places) = (true, Places::USUAL);
-    loop {
-        progress.record();
-        if !reader.read_record(&mut record).map_err(trouble)? {
-            break;
-        }
-        let line = record.position().map_or(0, csv::Position::line) + skipped;
-        record.trim();
+    Start::open(text(file)?, tabs)?.each(|record, line| {
         if std::mem::take(&mut first)
-            && let Some(named) = Places::named(&record)
+            && let Some(named) = Places::named(record)
         {
             places = named;
-            continue;
+            return Ok(());
         }
-        let link = places.link(&record, line)?;
+        let link = places.link(record, line)?;
         let mut object = |c: usize| {
             objects.find(&record[places.at[c]], || format!("line {line}, column {}", COLUMNS[c]))
         };
         let (i, j) = (object(0)?, object(1)?);
         let batch = record.get(places.at[3]).unwrap_or_default().to_owned();
-        allowance.push(&mut out, (Row { line, pair: Pair::new(i[0], j[0], link), batch }, i, j))?;
-    }
+        allowance.push(&mut out, (Row { line, pair: Pair::new(i[0], j[0], link), batch }, i, j))
+    })?;
     let kind = objects.kind(notes)?;
     let chosen = |(mut row, i, j): (Row, Found, Found)| {
         (row.pair.i, row.pair.j) = (i[kind], j[kind]);
@@ -270,13 +265,12 @@ mod tests {
         parse(text.as_bytes(), false, None, &mut Vec::new())
     }
 
+    fn row(line: u64, i: usize, j: usize, link: Link, batch: &str) -> Row {
+        Row { line, pair: Pair::new(i, j, link), batch: batch.to_owned() }
+    }
+
     #[test]
     fn rows_are_read_with_and_without_a_header() {
-        let row = |line, i, j, link, batch: &str| Row {
-            line,
-            pair: Pair::new(i, j, link),
-            batch: batch.to_owned(),
-        };
         let expected = vec![row(2, 0, 3, Link::Must, ""), row(3, 4, 1, Link::Cannot, "")];
         assert_eq!(read("i,j,link\n0,3,must\n4, 1,Cannot\n").unwrap(), expected);
         let bare = read("0,3,must,0\n4,1,cannot,7\n").unwrap();
@@ -306,11 +300,6 @@ mod tests {
 
     #[test]
     fn columns_are_known_by_their_names() {
-        let row = |line, i, j, link, batch: &str| Row {
-            line,
-            pair: Pair::new(i, j, link),
-            batch: batch.to_owned(),
-        };
         let expected = [row(2, 0, 3, Link::Must, ""), row(3, 4, 1, Link::Cannot, "")];
         assert_eq!(read("link,i,j\nmust,0,3\ncannot,4,1\n").unwrap(), expected);
         assert_eq!(read("I,Link,j\n0,must,3\n4,cannot,1\n").unwrap(), expected);

@@ -3,7 +3,7 @@
 //! editors do.
 
 use std::borrow::Cow;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 
 use csv::ByteRecord;
 use ndarray::{Array2, ArrayView2};
@@ -13,7 +13,7 @@ use consilience_core::{Error, Observer, Result};
 use crate::allowance::Allowance;
 use crate::data_table::DataTable;
 use crate::defects::Defects;
-use crate::fault::{excerpt, malformed, system};
+use crate::fault::{ensure_format, excerpt, malformed, system};
 use crate::features::FeatureTable;
 use crate::ids::{ObjectIds, Texts};
 use crate::label::{category, is_text, label, mostly_numbers, number, says_nothing};
@@ -48,9 +48,7 @@ pub(crate) fn labels(
         ids.push(cells, allowance)
     })?;
     rows.note_blank_end(notes);
-    if labels.rows() == 0 {
-        return Err(no_rows());
-    }
+    check_rows(labels.rows())?;
     let named = ids.at.is_some_and(|at| wanted.names(&rows.names[at]));
     if let Some(first) = rows.first.take().filter(|_| !named) {
         let cell = |c: usize| first.get(c).unwrap_or_default().trim_ascii();
@@ -117,8 +115,7 @@ struct Ids {
 
 impl Ids {
     fn of(roles: &[Role]) -> Self {
-        let is_id = |role: &Role| matches!(role, Role::Id | Role::Maybe);
-        let at = roles.iter().position(is_id);
+        let at = roles.iter().position(|role| role.is_id());
         let maybe = at.is_some_and(|at| roles[at] == Role::Maybe);
         Ids { at, maybe, texts: Texts::default() }
     }
@@ -178,9 +175,7 @@ pub(crate) fn features(
     let mut table = Numbers::new(&roles, &rows.names, allowance)?;
     rows.each(observer, |cells| table.push(cells, allowance))?;
     rows.note_blank_end(notes);
-    if table.rows == 0 {
-        return Err(no_rows());
-    }
+    check_rows(table.rows)?;
     let by_name = |wanted: &String| rows.names.iter().any(|name| name.trim() == wanted.trim());
     let named = table.ids.at.is_some_and(|at| wanted.names(&rows.names[at]))
         || wanted.drop.iter().chain(&wanted.categorical).any(by_name);
@@ -306,23 +301,17 @@ impl Numbers {
             true => format!("column {c}"),
             false => format!("column {c} ({})", excerpt(&names[c])),
         })?;
-        let width = self.numbers.len();
-        let table = Array2::from_shape_vec((self.rows, width), self.values);
+        let table = Array2::from_shape_vec((self.rows, self.numbers.len()), self.values);
         let table = table.map_err(|e| malformed(e.to_string()))?;
         let ids = self.ids.finish(names, notes)?.map(Texts::into_ids).transpose()?;
-        let categories = !self.categories.is_empty();
-        Ok(DataTable {
-            rows: self.rows,
-            numbers: (width > 0).then_some(FeatureTable::F64(table)),
-            names: self.numbers.iter().map(|&c| names[c].clone()).collect(),
-            categories: categories.then(|| self.labels.into_table()).transpose()?,
-            ids,
-        })
+        let names = self.numbers.iter().map(|&c| names[c].clone()).collect();
+        DataTable::new(self.rows, FeatureTable::F64(table), names, self.labels, ids)
     }
 }
 
-fn no_rows() -> Error {
-    malformed("no rows below the header; expected at least one")
+fn check_rows(rows: usize) -> Result<()> {
+    ensure_format!(rows > 0, "no rows below the header; expected at least one");
+    Ok(())
 }
 
 fn lossy(text: &[u8]) -> String {
@@ -380,7 +369,8 @@ impl<R: Read> Rows<R> {
         let mut names = numbered_names(width);
         let mut first = None;
         if record.iter().any(is_text) {
-            names = record.iter().map(|cell| text_of(cell.trim_ascii())).collect();
+            let text = |cell: &[u8]| String::from_utf8_lossy(cell.trim_ascii()).into_owned();
+            names = record.iter().map(text).collect();
             first = Some(record.clone());
             line = records.next(&mut record)?;
         } else if width > 2 && record.iter().zip(&names).all(|(cell, n)| cell == n.as_bytes()) {
@@ -402,12 +392,11 @@ impl<R: Read> Rows<R> {
         let (width, header) = (self.names.len(), self.first.is_some());
         let mut row = 0;
         while let Some(line) = self.line {
-            if self.record.len() != width {
-                return Err(malformed(format!(
-                    "row {row} (line {line}) has {} columns, expected {width} as in the first row",
-                    self.record.len()
-                )));
-            }
+            ensure_format!(
+                self.record.len() == width,
+                "row {row} (line {line}) has {} columns, expected {width} as in the first row",
+                self.record.len()
+            );
             each(&Cells { record: &self.record, names: &self.names, header, row, line })?;
             row += 1;
             if row % ROWS_PER_CHECK == 0 {
@@ -431,10 +420,6 @@ impl<R: Read> Rows<R> {
     }
 }
 
-fn text_of(cell: &[u8]) -> String {
-    String::from_utf8_lossy(cell).into_owned()
-}
-
 /// A cell that reads back as this text.
 fn quoted(text: &str) -> Cow<'_, str> {
     let special = |c: char| matches!(c, ',' | ';' | '\t' | '"' | '\n' | '\r');
@@ -445,21 +430,6 @@ fn quoted(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The cell in front of a row: the id of its object.
-fn id_cell<'a>(ids: Option<&'a ObjectIds>, row: usize, separator: &str) -> Cow<'a, str> {
-    let cell = |ids: &ObjectIds| format!("{}{separator}", quoted(ids.get(row)));
-    ids.map_or(Cow::Borrowed(""), |ids| Cow::Owned(cell(ids)))
-}
-
-fn id_header(ids: Option<&ObjectIds>, separator: &str) -> String {
-    ids.map_or(String::new(), |_| format!("id{separator}"))
-}
-
-/// What stands between two cells of a row.
-fn separator_at(place: &Location) -> &'static str {
-    if place.tabs() { "\t" } else { "," }
-}
-
 /// Writes labels below a header, -1 for unlabelled or, among names, nothing.
 pub(crate) fn write_labels(
     out: &mut dyn Write,
@@ -468,28 +438,13 @@ pub(crate) fn write_labels(
     ids: Option<&ObjectIds>,
     observer: &dyn Observer,
 ) -> Result<()> {
-    let separator = separator_at(place);
-    let names = labels.column_names().join(separator);
-    writeln!(out, "{}{names}", id_header(ids, separator)).map_err(system)?;
-    for row in 0..labels.rows() {
-        if row % ROWS_PER_CHECK == 0 {
-            observer.check()?;
-        }
-        write!(out, "{}", id_cell(ids, row, separator)).map_err(system)?;
-        if let Some(name) = labels.name(row) {
-            // A blank line is no row to most readers, and at the end of a file to none.
-            let blank = name.is_empty() && ids.is_none();
-            writeln!(out, "{}", if blank { "\"\"".into() } else { quoted(name) })
-                .map_err(system)?;
-            continue;
-        }
-        for c in 0..labels.columns() {
-            let before = if c == 0 { "" } else { separator };
-            write!(out, "{before}{}", labels.signed(row, c)).map_err(system)?;
-        }
-        writeln!(out).map_err(system)?;
-    }
-    Ok(())
+    let (names, rows) = (labels.column_names(), labels.rows());
+    write(out, place, &names, rows, ids, observer, |out, row, c| match labels.name(row) {
+        // A blank line is no row to most readers, and at the end of a file to none.
+        Some("") if ids.is_none() => out.write_all(b"\"\""),
+        Some(name) => out.write_all(quoted(name).as_bytes()),
+        None => write!(out, "{}", labels.signed(row, c)),
+    })
 }
 
 /// Writes a table of floats below a header, with as many digits as bring back the same bits.
@@ -499,14 +454,37 @@ pub(crate) fn write_floats(
     table: ArrayView2<'_, f64>,
     ids: Option<&ObjectIds>,
 ) -> Result<()> {
-    let separator = separator_at(place);
-    let names = column_names("c", table.ncols()).join(separator);
-    writeln!(out, "{}{names}", id_header(ids, separator)).map_err(system)?;
-    for (r, row) in table.rows().into_iter().enumerate() {
-        write!(out, "{}", id_cell(ids, r, separator)).map_err(system)?;
-        for (c, value) in row.iter().enumerate() {
-            let before = if c == 0 { "" } else { separator };
-            write!(out, "{before}{value}").map_err(system)?;
+    let names = column_names("c", table.ncols());
+    write(out, place, &names, table.nrows(), ids, &(), |out, row, c| {
+        write!(out, "{}", table[[row, c]])
+    })
+}
+
+/// Writes a header and rows, behind the ids of their objects where there are any.
+fn write(
+    out: &mut dyn Write,
+    place: &Location,
+    names: &[String],
+    rows: usize,
+    ids: Option<&ObjectIds>,
+    observer: &dyn Observer,
+    cell: impl Fn(&mut dyn Write, usize, usize) -> io::Result<()>,
+) -> Result<()> {
+    let separator = if place.tabs() { "\t" } else { "," };
+    let id = ids.map_or(String::new(), |_| format!("id{separator}"));
+    writeln!(out, "{id}{}", names.join(separator)).map_err(system)?;
+    for row in 0..rows {
+        if row % ROWS_PER_CHECK == 0 {
+            observer.check()?;
+        }
+        if let Some(ids) = ids {
+            write!(out, "{}{separator}", quoted(ids.get(row))).map_err(system)?;
+        }
+        for c in 0..names.len() {
+            if c > 0 {
+                out.write_all(separator.as_bytes()).map_err(system)?;
+            }
+            cell(out, row, c).map_err(system)?;
         }
         writeln!(out).map_err(system)?;
     }

@@ -3,6 +3,7 @@ use consilience_core::{Error, Features, Result};
 use crate::features::FeatureTable;
 use crate::ids::ObjectIds;
 use crate::label_table::LabelTable;
+use crate::table::LabelColumns;
 
 /// A table of features as people have it: columns of numbers, in which values may be missing,
 /// columns of categories, and what the objects are called.
@@ -32,6 +33,19 @@ pub struct DataTable {
 }
 
 impl DataTable {
+    /// A dense table; there may be no columns of numbers, or none of categories.
+    pub(crate) fn new(
+        rows: usize,
+        numbers: FeatureTable,
+        names: Vec<String>,
+        labels: LabelColumns,
+        ids: Option<ObjectIds>,
+    ) -> Result<Self> {
+        let numbers = (!names.is_empty()).then_some(numbers);
+        let categories = (!labels.names.is_empty()).then(|| labels.into_table()).transpose()?;
+        Ok(DataTable { rows, numbers, names, categories, ids })
+    }
+
     /// Number of objects.
     pub fn n_objects(&self) -> usize {
         self.rows

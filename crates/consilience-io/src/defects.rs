@@ -2,7 +2,7 @@
 
 use consilience_core::{Error, ErrorKind, Result};
 
-use crate::fault::{excerpt, malformed};
+use crate::fault::{excerpt, first, malformed};
 
 /// How many columns a message names.
 const SHOWN: usize = 20;
@@ -100,9 +100,5 @@ pub(crate) const WAYS: &str = "id, categorical or dropped";
 pub(crate) const NUMBERS: &str = "a number in every row, or a way to fill the holes";
 
 fn listed(columns: &[usize], describe: impl Fn(usize) -> String) -> String {
-    let shown: Vec<String> = columns.iter().take(SHOWN).map(|&c| describe(c)).collect();
-    match columns.len().saturating_sub(SHOWN) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} columns more", shown.join(", ")),
-    }
+    first(SHOWN, columns.iter().map(|&c| describe(c)), columns.len(), "columns more")
 }

@@ -3,17 +3,15 @@
 use std::io::Read;
 
 use consilience_core::{Error, Observer, Result};
-#[cfg(feature = "csv")]
-use csv::StringRecord;
 use ndarray::ArrayView2;
 
 use crate::allowance::Allowance;
-use crate::fault::{excerpt, malformed};
+use crate::fault::{ensure_format, excerpt};
 use crate::ids::ObjectIds;
 use crate::label::EXACT;
 use crate::lookup::Lookup;
 #[cfg(feature = "csv")]
-use crate::records::{Start, trouble};
+use crate::records::Start;
 
 /// An end of an edge that is not known by its id, or not by its number.
 const NONE: u32 = u32::MAX;
@@ -26,9 +24,7 @@ fn check(i: usize, j: usize, objects: usize, place: impl Fn() -> String) -> Resu
         let more = if last >= NONE as usize { " or more" } else { "" };
         return Err(Error::out_of_range(format!("{}: node {last}{more} of {objects}", place())));
     }
-    if i == j {
-        return Err(malformed(format!("{}: an edge from node {i} to itself", place())));
-    }
+    ensure_format!(i != j, "{}: an edge from node {i} to itself", place());
     Ok(())
 }
 
@@ -40,20 +36,17 @@ pub(crate) fn from_numbers(
     allowance: &Allowance,
     notes: &mut Vec<String>,
 ) -> Result<Vec<(usize, usize)>> {
-    if table.ncols() != 2 {
-        return Err(malformed(format!("{} columns; expected two, of nodes", table.ncols())));
-    }
+    ensure_format!(table.ncols() == 2, "{} columns; expected two, of nodes", table.ncols());
     let mut edges = Vec::new();
     allowance.grow(&mut edges, table.nrows())?;
     for (row, ends) in table.rows().into_iter().enumerate() {
         let mut nodes = [0; 2];
         for (column, (&end, node)) in ends.iter().zip(&mut nodes).enumerate() {
             let exact = ids.is_none() || end < EXACT;
-            if end < 0.0 || end.fract() != 0.0 || !exact {
-                return Err(malformed(format!(
-                    "row {row}, column {column}: {end}; expected the number of a node"
-                )));
-            }
+            ensure_format!(
+                end >= 0.0 && end.fract() == 0.0 && exact,
+                "row {row}, column {column}: {end}; expected the number of a node"
+            );
             // What is beyond all numbers is beyond all objects.
             *node = end as usize;
         }
@@ -86,26 +79,14 @@ pub(crate) fn from_csv(
     allowance: &Allowance,
     (tabs, notes): (bool, &mut Vec<String>),
 ) -> Result<Vec<(usize, usize)>> {
-    let (mut reader, skipped, progress) = Start::open(file, tabs)?.into_csv();
     let mut nodes = Lookup::of(ids)?;
     // By id and by number.
     let mut found: Vec<[[u32; 2]; 2]> = Vec::new();
     let mut lines = Lines::default();
-    let mut record = StringRecord::new();
     let mut first = true;
-    loop {
-        progress.record();
-        if !reader.read_record(&mut record).map_err(trouble)? {
-            break;
-        }
-        let line = record.position().map_or(0, csv::Position::line) + skipped;
-        record.trim();
-        if record.len() != 2 {
-            let columns = record.len();
-            return Err(malformed(format!(
-                "line {line}: {columns} columns; expected two, of nodes"
-            )));
-        }
+    Start::open(file, tabs)?.each(|record, line| {
+        let columns = record.len();
+        ensure_format!(columns == 2, "line {line}: {columns} columns; expected two, of nodes");
         if found.len().is_multiple_of(1 << 16) {
             observer.check()?;
         }
@@ -115,7 +96,7 @@ pub(crate) fn from_csv(
                 let [a, b] = [&record[0], &record[1]].map(excerpt);
                 notes.push(format!("{a:?} and {b:?} were read as the names of its columns"));
             }
-            continue;
+            return Ok(());
         }
         let mut node = |c: usize| -> Result<[u32; 2]> {
             let found = nodes.find(&record[c], || format!("line {line}, column {c}"))?;
@@ -123,8 +104,8 @@ pub(crate) fn from_csv(
         };
         let ends = [node(0)?, node(1)?];
         lines.push(found.len(), line, allowance)?;
-        allowance.push(&mut found, ends)?;
-    }
+        allowance.push(&mut found, ends)
+    })?;
     let kind = nodes.kind(notes)?;
     let mut edges = Vec::new();
     allowance.grow(&mut edges, found.len())?;

@@ -3,11 +3,30 @@
 use std::fmt::Display;
 use std::io;
 
-use consilience_core::{Error, ErrorKind};
+use consilience_core::{Error, ErrorKind, Result};
 
 /// Contents that are not what they should be: what, where, and what was expected.
 pub(crate) fn malformed(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Format, message)
+}
+
+/// Returns [`malformed`] with a formatted message unless a condition holds.
+macro_rules! ensure_format {
+    ($condition:expr, $($message:tt)+) => {
+        if !$condition {
+            return Err($crate::fault::malformed(format!($($message)+)));
+        }
+    };
+}
+pub(crate) use ensure_format;
+
+/// Refuses a table without rows or columns.
+pub(crate) fn check_not_empty(rows: usize, columns: usize) -> Result<()> {
+    ensure_format!(
+        rows > 0 && columns > 0,
+        "a table of {rows} rows and {columns} columns; expected at least one of each"
+    );
+    Ok(())
 }
 
 /// A format that this build does not have.
@@ -45,7 +64,6 @@ pub(crate) fn system(error: io::Error) -> Error {
 
 /// An error of a format: the one of the system, where there is one beneath it, and else contents
 /// that are not what they should be.
-#[cfg(any(feature = "npy", feature = "parquet"))]
 pub(crate) fn unreadable(error: impl std::error::Error + 'static, what: &str) -> Error {
     let mut beneath: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     while let Some(cause) = beneath {
@@ -68,11 +86,20 @@ pub(crate) fn within(place: impl Display) -> impl FnOnce(Error) -> Error {
 
 /// Names for a message: the first of them, and how many more there are.
 pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
-    const SHOWN: usize = 20;
-    let shown: Vec<String> = names.iter().take(SHOWN).map(|n| excerpt(n.as_ref())).collect();
-    match names.len().saturating_sub(SHOWN) {
+    first(20, names.iter().map(|name| excerpt(name.as_ref())), names.len(), "more")
+}
+
+/// The first `most` of so many texts, and how many `more` there are.
+pub(crate) fn first(
+    most: usize,
+    texts: impl Iterator<Item = String>,
+    count: usize,
+    more: &str,
+) -> String {
+    let shown: Vec<String> = texts.take(most).collect();
+    match count.saturating_sub(most) {
         0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
+        left => format!("{} and {left} {more}", shown.join(", ")),
     }
 }
 

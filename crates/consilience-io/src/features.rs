@@ -73,7 +73,6 @@ impl FeatureTable {
     }
 
     /// Columns as rows.
-    #[cfg(feature = "npy")]
     pub(crate) fn transposed(self) -> Self {
         match self {
             FeatureTable::F32(x) => FeatureTable::F32(x.reversed_axes()),

@@ -4,7 +4,7 @@ use consilience_core::{Error, Result, ensure};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::allowance::{Allowance, no_room};
-use crate::fault::{excerpt, malformed};
+use crate::fault::{ensure_format, excerpt, first, malformed};
 
 /// How many names a message shows.
 const SHOWN: usize = 3;
@@ -104,23 +104,18 @@ impl Texts {
                 again.push(id);
             }
         }
-        if !again.is_empty() {
-            return Err(malformed(format!(
-                "ids that are there more than once: {}; expected another one for each object",
-                few(again.into_iter(), told.len())
-            )));
-        }
+        ensure_format!(
+            again.is_empty(),
+            "ids that are there more than once: {}; expected another one for each object",
+            few(again.into_iter(), told.len())
+        );
         Ok(ObjectIds(Arc::new(self)))
     }
 }
 
 /// Some texts for a message: the first of them, and how many more there are.
 pub(crate) fn few<'a>(texts: impl Iterator<Item = &'a str>, count: usize) -> String {
-    let shown: Vec<String> = texts.take(SHOWN).map(|text| format!("{:?}", excerpt(text))).collect();
-    match count.saturating_sub(SHOWN) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
+    first(SHOWN, texts.map(|text| format!("{:?}", excerpt(text))), count, "more")
 }
 
 impl ObjectIds {

@@ -10,34 +10,25 @@ use consilience_core::{
 use ndarray::Array2;
 
 use crate::allowance::Allowance;
-#[cfg(any(feature = "csv", feature = "npy"))]
-use crate::answers;
-use crate::answers::AnswerTable;
+use crate::answers::{self, AnswerTable};
 #[cfg(feature = "arrow")]
 use crate::arrow;
-#[cfg(any(feature = "csv", feature = "npy"))]
-use crate::chosen;
-#[cfg(any(feature = "parquet", feature = "arrow"))]
-use crate::columnar;
 #[cfg(feature = "csv")]
 use crate::csv;
 use crate::data_table::DataTable;
-use crate::edges;
-use crate::fault::{malformed, system, within};
+use crate::fault::{ensure_format, malformed, system, within};
 #[cfg(test)]
 use crate::faulty::Faulty;
 use crate::features::FeatureTable;
-use crate::ids::ObjectIds;
-use crate::ids::Texts;
+use crate::ids::{ObjectIds, Texts};
 use crate::label::EXACT;
 use crate::label_table::LabelTable;
 use crate::location::{Format, Location};
 #[cfg(feature = "parquet")]
 use crate::parquet;
 use crate::roles::Wanted;
-#[cfg(any(feature = "csv", feature = "npy"))]
-use crate::sparse;
 use crate::table::LabelColumns;
+use crate::{chosen, columnar, edges, sparse};
 #[cfg(feature = "npy")]
 use crate::{mixed, npy, npz};
 
@@ -161,39 +152,31 @@ impl<'a> Input<'a> {
         /// Whether the column of [`Input::id`] may be missing, and is then looked for as without
         /// it. Default false.
         pub fn id_optional(mut self, optional: bool) { self.wanted.id_optional = optional }
-    }
 
-    /// The only columns of labels to read, by their names or their numbers among them, in the order
-    /// given. Default all.
-    pub fn columns(mut self, columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.wanted.columns = columns.into_iter().map(Into::into).collect();
-        self
-    }
+        /// The only columns of labels to read, by their names or their numbers among them, in the
+        /// order given. Default all.
+        pub fn columns(mut self, columns: impl IntoIterator<Item = impl Into<String>>) {
+            self.wanted.columns = texts(columns)
+        }
 
-    /// Columns of features that are left out, by their names or their numbers in the file. Default
-    /// none.
-    pub fn drop(mut self, columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.wanted.drop = columns.into_iter().map(Into::into).collect();
-        self
-    }
+        /// Columns of features that are left out, by their names or their numbers in the file.
+        /// Default none.
+        pub fn drop(mut self, columns: impl IntoIterator<Item = impl Into<String>>) {
+            self.wanted.drop = texts(columns)
+        }
 
-    /// Columns of features that hold categories, by their names or their numbers in the file.
-    /// Default none.
-    pub fn categorical(mut self, columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.wanted.categorical = columns.into_iter().map(Into::into).collect();
-        self
-    }
+        /// Columns of features that hold categories, by their names or their numbers in the file.
+        /// Default none.
+        pub fn categorical(mut self, columns: impl IntoIterator<Item = impl Into<String>>) {
+            self.wanted.categorical = texts(columns)
+        }
 
-    consilience_core::setters! {
         /// Whether features may be missing, which [`Input::data_table`] then gives as NaN. Default
         /// false.
         pub fn missing(mut self, missing: bool) { self.wanted.missing = missing }
-    }
 
-    /// How much memory the table may take. Default all that there is.
-    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
-        self.budget = budget;
-        self
+        /// How much memory the table may take. Default all that there is.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     fn allowance(&self) -> Allowance {
@@ -280,17 +263,8 @@ impl<'a> Input<'a> {
         }
         let all = npz::names(self.open_archive()?)?;
         let Some(names) = mixed::members(&all) else { return Ok(None) };
-        let floats = |name: &str| {
-            let archive = self.open_archive()?;
-            let table =
-                npz::read(archive, Some(name), observer, &self.allowance(), |s| s.features())?;
-            table.into_f64()
-        };
-        let labels = |name: &str| {
-            let archive = self.open_archive()?;
-            npz::read(archive, Some(name), observer, &self.allowance(), |s| s.labels())?
-                .into_table()
-        };
+        let floats = |name: &str| self.archived(Some(name), observer, |s| s.features())?.into_f64();
+        let labels = |name: &str| self.archived(Some(name), observer, |s| s.labels())?.into_table();
         let table = mixed::read(names, floats, labels)?;
         let ids = self.ids_in(&all, table.ensemble().n_objects(), observer)?;
         Ok(Some(table.with_ids(ids.map(Texts::into_ids).transpose()?)))
@@ -516,7 +490,6 @@ impl<'a> Input<'a> {
         ids: Option<&ObjectIds>,
         observer: &dyn Observer,
     ) -> Result<Fit<AnswerTable>> {
-        let _ = (ids, observer);
         self.reading(|notes| match self.format {
             #[cfg(feature = "csv")]
             Format::Csv => {
@@ -525,15 +498,12 @@ impl<'a> Input<'a> {
             }
             #[cfg(feature = "npy")]
             Format::Npz => answers::from_npz(self, ids, observer, &self.allowance(), notes),
-            Format::Npy
-            | Format::Parquet
-            | Format::Arrow
-            | Format::MatrixMarket
-            | Format::Svmlight => Err(malformed(
+            // Without its feature.
+            #[allow(unreachable_patterns)]
+            Format::Csv | Format::Npz => Err(self.format.left_out()),
+            _ => Err(malformed(
                 "answers have named columns; expected a .csv with a header, or an .npz",
             )),
-            #[cfg(not(all(feature = "csv", feature = "npy")))]
-            other => Err(other.left_out()),
         })
     }
 
@@ -542,10 +512,8 @@ impl<'a> Input<'a> {
         let mut report = Report::default();
         let output = read(&mut report.notes).map_err(|error| match &self.place {
             Place::File(path) => within(path.display())(error),
-            Place::Bytes(_) => error,
             Place::Standard(_) => within("standard input")(error),
-            #[cfg(test)]
-            Place::Faulty(_) => error,
+            _ => error,
         })?;
         Ok(Fit::new(output, report))
     }
@@ -569,19 +537,18 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The bytes of an archive, which is read from its end.
-    #[cfg(feature = "npy")]
+    /// The bytes of an archive.
     pub(crate) fn open_archive(&self) -> Result<Box<dyn Contents + '_>> {
-        if let Place::File(path) = &self.place {
-            return Ok(Box::new(BufReader::new(open_whole(path)?)));
-        }
-        Ok(self.open()?.0)
+        Ok(with_an_end(self.open()?)?.0)
     }
 
     #[cfg(feature = "parquet")]
     fn open_parquet(&self) -> Result<parquet::Source> {
         match &self.place {
-            Place::File(path) => parquet::Source::open(open_whole(path)?, self.allowance()),
+            Place::File(path) => {
+                let (file, _) = with_an_end(open_file(path)?)?;
+                parquet::Source::open(file, self.allowance())
+            }
             #[cfg(test)]
             Place::Faulty(faulty) => parquet::Source::open(faulty.clone(), self.allowance()),
             bytes => {
@@ -593,23 +560,30 @@ impl<'a> Input<'a> {
 
     #[cfg(feature = "arrow")]
     fn open_arrow(&self) -> Result<arrow::Source<'_>> {
-        let (file, length): (Box<dyn Contents + '_>, u64) = match &self.place {
-            Place::File(path) => {
-                let file = open_whole(path)?;
-                let length = file.metadata().map_err(system)?.len();
-                (Box::new(BufReader::new(file)), length)
-            }
-            #[cfg(test)]
-            Place::Faulty(faulty) => {
-                let length = faulty.content.len() as u64;
-                (Box::new(BufReader::new(faulty.clone())), length)
-            }
-            bytes => {
-                let content = bytes.content();
-                (Box::new(Cursor::new(content)), content.len() as u64)
-            }
-        };
+        let (file, length) = with_an_end(self.open()?)?;
         arrow::Source::open(file, length, self.allowance())
+    }
+
+    /// Reads a file that is one array.
+    #[cfg(feature = "npy")]
+    fn array_alone<T>(
+        &self,
+        observer: &dyn Observer,
+        read: impl FnOnce(npy::Stream<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let (mut reader, length) = self.open()?;
+        read(npy::Stream { reader: &mut reader, length, observer, allowance: self.allowance() })
+    }
+
+    /// Reads an array of an archive; the only one where none is named.
+    #[cfg(feature = "npy")]
+    fn archived<T>(
+        &self,
+        name: Option<&str>,
+        observer: &dyn Observer,
+        read: impl FnOnce(npy::Stream<'_>) -> Result<T>,
+    ) -> Result<T> {
+        npz::read(self.open_archive()?, name, observer, &self.allowance(), read)
     }
 
     fn label_columns(
@@ -617,24 +591,17 @@ impl<'a> Input<'a> {
         observer: &dyn Observer,
         notes: &mut Vec<String>,
     ) -> Result<LabelColumns> {
-        let _ = (observer, &notes);
         match self.format {
             #[cfg(feature = "npy")]
             Format::Npy => {
-                let (mut reader, length) = self.open()?;
-                let allowance = self.allowance();
-                let stream = npy::Stream { reader: &mut reader, length, observer, allowance };
-                let mut labels = stream.labels()?;
+                let mut labels = self.array_alone(observer, |array| array.labels())?;
                 labels.take_ids(&self.wanted)?;
                 Ok(labels)
             }
             #[cfg(feature = "npy")]
             Format::Npz => {
-                let (archive, array) = (self.open_archive()?, self.array.as_deref());
                 let mut labels =
-                    npz::read(archive, array, observer, &self.allowance(), |stream| {
-                        stream.labels()
-                    })?;
+                    self.archived(self.array.as_deref(), observer, |array| array.labels())?;
                 labels.ids = self.ids_beside(labels.rows(), observer)?;
                 labels.take_ids(&self.wanted.beside(labels.ids.is_some()))?;
                 Ok(labels)
@@ -651,21 +618,15 @@ impl<'a> Input<'a> {
                 Err(malformed("a Matrix Market file holds features; expected labels"))
             }
             #[cfg(feature = "parquet")]
-            Format::Parquet => {
-                let read = || columnar::labels(self.open_parquet()?, &self.wanted, observer, notes);
-                columnar::shielded("Parquet", read)
-            }
+            Format::Parquet => columnar::shielded("Parquet", || {
+                columnar::labels(self.open_parquet()?, &self.wanted, observer, notes)
+            }),
             #[cfg(feature = "arrow")]
-            Format::Arrow => {
-                let read = || columnar::labels(self.open_arrow()?, &self.wanted, observer, notes);
-                columnar::shielded("Arrow", read)
-            }
-            #[cfg(not(all(
-                feature = "csv",
-                feature = "npy",
-                feature = "parquet",
-                feature = "arrow"
-            )))]
+            Format::Arrow => columnar::shielded("Arrow", || {
+                columnar::labels(self.open_arrow()?, &self.wanted, observer, notes)
+            }),
+            // Without its feature.
+            #[allow(unreachable_patterns)]
             other => Err(other.left_out()),
         }
     }
@@ -688,9 +649,7 @@ impl<'a> Input<'a> {
         let Some(name) = npz::ids_beside(names.to_vec(), self.array.as_deref()) else {
             return Ok(None);
         };
-        let archive = self.open_archive()?;
-        let ids =
-            npz::read(archive, Some(&name), observer, &self.allowance(), |stream| stream.texts())?;
+        let ids = self.archived(Some(&name), observer, |array| array.texts())?;
         let found = ids.len();
         ensure!(found == rows, shape("array {name:?}: {found} ids for {rows} rows"));
         Ok(Some(ids))
@@ -706,22 +665,18 @@ impl<'a> Input<'a> {
             let ids = self.ids_in(&names, table.view().n_objects(), observer)?;
             return chosen::table(table, ids.map(Texts::into_ids).transpose()?, &self.wanted);
         }
-        let (archive, array) = (self.open_archive()?, self.array.as_deref());
-        let table = npz::read(archive, array, observer, &self.allowance(), |s| s.features())?;
+        let table = self.archived(self.array.as_deref(), observer, |array| array.features())?;
         let ids = self.ids_beside(table.view().n_objects(), observer)?;
         let wanted = self.wanted.beside(ids.is_some());
         chosen::table(table, ids.map(Texts::into_ids).transpose()?, &wanted)
     }
 
     fn feature_table(&self, observer: &dyn Observer, notes: &mut Vec<String>) -> Result<DataTable> {
-        let _ = (observer, &notes);
         match self.format {
             #[cfg(feature = "npy")]
             Format::Npy => {
-                let (mut reader, length) = self.open()?;
-                let allowance = self.allowance();
-                let stream = npy::Stream { reader: &mut reader, length, observer, allowance };
-                chosen::table(stream.features()?, None, &self.wanted)
+                let table = self.array_alone(observer, |array| array.features())?;
+                chosen::table(table, None, &self.wanted)
             }
             #[cfg(feature = "npy")]
             Format::Npz => self.archived_features(observer),
@@ -742,22 +697,15 @@ impl<'a> Input<'a> {
                 chosen::table(table, None, &self.wanted)
             }
             #[cfg(feature = "parquet")]
-            Format::Parquet => {
-                let open = || self.open_parquet();
-                let read = || columnar::features(open()?, &self.wanted, observer, notes);
-                columnar::shielded("Parquet", read)
-            }
+            Format::Parquet => columnar::shielded("Parquet", || {
+                columnar::features(self.open_parquet()?, &self.wanted, observer, notes)
+            }),
             #[cfg(feature = "arrow")]
-            Format::Arrow => {
-                let read = || columnar::features(self.open_arrow()?, &self.wanted, observer, notes);
-                columnar::shielded("Arrow", read)
-            }
-            #[cfg(not(all(
-                feature = "csv",
-                feature = "npy",
-                feature = "parquet",
-                feature = "arrow"
-            )))]
+            Format::Arrow => columnar::shielded("Arrow", || {
+                columnar::features(self.open_arrow()?, &self.wanted, observer, notes)
+            }),
+            // Without its feature.
+            #[allow(unreachable_patterns)]
             other => Err(other.left_out()),
         }
     }
@@ -765,25 +713,21 @@ impl<'a> Input<'a> {
 
 /// An open file, and its length unless it is a device or a pipe; folders and empty files are
 /// refused.
-pub(crate) fn open_file(path: &Path) -> Result<(File, Option<u64>)> {
+fn open_file(path: &Path) -> Result<(File, Option<u64>)> {
     let file = File::open(path).map_err(system)?;
     let metadata = file.metadata().map_err(system)?;
-    if metadata.is_dir() {
-        return Err(malformed("is a folder, expected a file"));
-    }
-    if metadata.is_file() && metadata.len() == 0 {
-        return Err(malformed("the file is empty"));
-    }
+    ensure_format!(!metadata.is_dir(), "is a folder, expected a file");
+    ensure_format!(!metadata.is_file() || metadata.len() > 0, "the file is empty");
     Ok((file, metadata.is_file().then_some(metadata.len())))
 }
 
-/// An open file of a format that is read from its end.
-#[cfg(any(feature = "npy", feature = "parquet", feature = "arrow"))]
-pub(crate) fn open_whole(path: &Path) -> Result<File> {
-    match open_file(path)? {
-        (file, Some(_)) => Ok(file),
-        (_, None) => Err(malformed(
-            "is a device or a pipe; expected a file: an archive is read from its end",
-        )),
-    }
+/// What was opened, of a format that is read from its end, and its length.
+fn with_an_end<T>((opened, length): (T, Option<u64>)) -> Result<(T, u64)> {
+    let no_end =
+        || malformed("is a device or a pipe; expected a file: an archive is read from its end");
+    Ok((opened, length.ok_or_else(no_end)?))
+}
+
+fn texts(columns: impl IntoIterator<Item = impl Into<String>>) -> Vec<String> {
+    columns.into_iter().map(Into::into).collect()
 }

@@ -1,6 +1,6 @@
 use consilience_core::{Ensemble, Fit, Partition, Report, Result};
 
-use crate::fault::malformed;
+use crate::fault::{ensure_format, malformed};
 use crate::ids::{ObjectIds, few};
 use crate::roles::position;
 use crate::table::ColumnValues;
@@ -33,11 +33,10 @@ impl LabelTable {
         names: Vec<String>,
         values: Vec<ColumnValues>,
         ids: Option<ObjectIds>,
-    ) -> Result<Self> {
-        Ok(LabelTable { ensemble, names, values, ids })
+    ) -> Self {
+        LabelTable { ensemble, names, values, ids }
     }
 
-    #[cfg(feature = "npy")]
     pub(crate) fn with_ids(mut self, ids: Option<ObjectIds>) -> Self {
         self.ids = ids;
         self
@@ -92,7 +91,6 @@ impl LabelTable {
     }
 
     /// The only column, with the names of its clusters.
-    #[cfg(feature = "npy")]
     pub(crate) fn into_only(mut self) -> Result<(Partition, ColumnValues)> {
         let only = self.partition()?;
         Ok((only, self.values.pop().unwrap_or_default()))
@@ -140,13 +138,12 @@ impl LabelTable {
         let rows = objects.rows_in(own)?;
         let missing = objects.missing(&rows);
         let mut report = Report::default();
-        if missing.len() == objects.n_objects() {
-            return Err(malformed(format!(
-                "none of its ids is that of an object: {}; expected such as {}",
-                few(own.iter(), own.n_objects()),
-                few(objects.iter(), objects.n_objects())
-            )));
-        }
+        ensure_format!(
+            missing.len() < objects.n_objects(),
+            "none of its ids is that of an object: {}; expected such as {}",
+            few(own.iter(), own.n_objects()),
+            few(objects.iter(), objects.n_objects())
+        );
         let others = own.n_objects() - (objects.n_objects() - missing.len());
         if others > 0 {
             report.notes.push(format!("{others} rows of other objects were left out"));

@@ -55,7 +55,6 @@ impl Labelled<'_> {
     }
 
     /// The name of the object's cluster, where clusters have names; empty for unlabelled.
-    #[cfg(any(feature = "csv", feature = "parquet", feature = "arrow"))]
     pub(crate) fn name(&self, row: usize) -> Option<&str> {
         match self {
             Labelled::Named(partition, names) => {
@@ -75,7 +74,6 @@ impl Labelled<'_> {
     }
 
     /// Bytes of the narrowest signed integer that holds every label and -1.
-    #[cfg(any(feature = "npy", feature = "parquet", feature = "arrow"))]
     pub(crate) fn width(&self) -> usize {
         let labels = match self {
             Labelled::One(partition) | Labelled::Named(partition, _) => partition.n_clusters(),

@@ -61,9 +61,7 @@ mod allowance;
 mod answers;
 #[cfg(feature = "arrow")]
 mod arrow;
-#[cfg(any(feature = "csv", feature = "npy"))]
 mod chosen;
-#[cfg(any(feature = "parquet", feature = "arrow"))]
 mod columnar;
 #[cfg(feature = "csv")]
 mod compressed;

@@ -29,7 +29,6 @@ impl<'a> Lookup<'a> {
     }
 
     /// Whether a cell is an id.
-    #[cfg(feature = "csv")]
     pub(crate) fn knows(&self, cell: &str) -> bool {
         self.ids.as_ref().is_some_and(|ids| ids.contains_key(cell))
     }

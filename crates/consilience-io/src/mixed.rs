@@ -1,18 +1,14 @@
 //! Ensembles with memberships in `.npz` archives: an array for each member.
 
-use std::io::{BufWriter, Write};
-
 use consilience_core::{Ensemble, Error, ErrorKind, Member, Observer, Result, SparseMemberships};
 use ndarray::Array2;
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipWriter};
 
-use crate::fault::{malformed, system, within};
+use crate::fault::within;
 use crate::ids::ObjectIds;
 use crate::label_table::LabelTable;
 use crate::labelled::Labelled;
 use crate::npy;
-use crate::npz::{Entry, is_ids};
+use crate::npz::{Archive, is_ids};
 use crate::sink::Sink;
 use crate::table::ColumnValues;
 
@@ -53,7 +49,7 @@ pub(crate) fn read(
     };
     let members = names.iter().map(member).collect::<Result<Vec<_>>>()?;
     let (members, values): (Vec<Member>, Vec<ColumnValues>) = members.into_iter().unzip();
-    LabelTable::new(Ensemble::mixed(members)?, names, values, None)
+    Ok(LabelTable::new(Ensemble::mixed(members)?, names, values, None))
 }
 
 /// Refuses what is no number: NaN may be meant for an object that a member does not know.
@@ -77,30 +73,15 @@ pub(crate) fn write(
     ids: Option<&ObjectIds>,
     observer: &dyn Observer,
 ) -> Result<()> {
-    let wrong = |error: zip::result::ZipError| malformed(error.to_string());
-    let (out, failure) = out.silent();
-    let mut archive = ZipWriter::new(BufWriter::with_capacity(1 << 18, out));
-    // No time stamp (the default is 1980): the same members give the same file.
-    let options = SimpleFileOptions::default()
-        .compression_method(CompressionMethod::Deflated)
-        .large_file(true);
+    let mut archive = Archive::new(out);
     if let Some(ids) = ids {
-        archive.start_file("id.npy", options).map_err(wrong)?;
-        let failure = failure.clone();
-        let mut entry = BufWriter::with_capacity(1 << 16, Entry { archive: &mut archive, failure });
-        npy::write_ids(&mut entry, ids, observer)?;
-        entry.flush().map_err(system)?;
+        archive.add("id", true, |out| npy::write_ids(out, ids, observer))?;
     }
     for (u, labels) in ensemble.members().iter().enumerate() {
-        archive.start_file(format!("{NAME}{u}.npy"), options).map_err(wrong)?;
-        let failure = failure.clone();
-        let mut entry = BufWriter::with_capacity(1 << 16, Entry { archive: &mut archive, failure });
-        match ensemble.soft(u) {
-            Some(soft) => npy::write_floats(&mut entry, soft.to_array().view())?,
-            None => npy::write_labels(&mut entry, &Labelled::One(labels), observer)?,
-        }
-        entry.flush().map_err(system)?;
+        archive.add(&format!("{NAME}{u}"), true, |out| match ensemble.soft(u) {
+            Some(soft) => npy::write_floats(out, soft.to_array().view()),
+            None => npy::write_labels(out, &Labelled::One(labels), observer),
+        })?;
     }
-    archive.finish().map_err(wrong)?.flush().map_err(system)?;
-    Ok(())
+    archive.finish()
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use consilience_core::{Error, Observer, Result};
 
 use crate::allowance::Allowance;
-use crate::fault::{excerpt, malformed, system};
+use crate::fault::{check_not_empty, ensure_format, excerpt, malformed, system};
 use crate::features::FeatureTable;
 use crate::ids::{ObjectIds, Texts};
 use crate::label::{Label, label};
@@ -85,55 +85,18 @@ impl NpyCell for Half {
 /// Runs one generic call with the element type that the header names.
 macro_rules! with_element {
     ($header:expr, $t:ident => $call:expr) => {
+        with_element!(
+            $header, $t => $call;
+            "b1" bool, "i1" i8, "i2" i16, "i4" i32, "i8" i64, "u1" u8, "u2" u16, "u4" u32,
+            "u8" u64, "f2" Half, "f4" f32, "f8" f64
+        )
+    };
+    ($header:expr, $t:ident => $call:expr; $($name:literal $element:ty),+) => {
         match &$header.element[..] {
-            "b1" => {
-                type $t = bool;
+            $($name => {
+                type $t = $element;
                 $call
-            }
-            "i1" => {
-                type $t = i8;
-                $call
-            }
-            "i2" => {
-                type $t = i16;
-                $call
-            }
-            "i4" => {
-                type $t = i32;
-                $call
-            }
-            "i8" => {
-                type $t = i64;
-                $call
-            }
-            "u1" => {
-                type $t = u8;
-                $call
-            }
-            "u2" => {
-                type $t = u16;
-                $call
-            }
-            "u4" => {
-                type $t = u32;
-                $call
-            }
-            "u8" => {
-                type $t = u64;
-                $call
-            }
-            "f2" => {
-                type $t = Half;
-                $call
-            }
-            "f4" => {
-                type $t = f32;
-                $call
-            }
-            "f8" => {
-                type $t = f64;
-                $call
-            }
+            })+
             other => Err(malformed(format!(
                 "elements of type {:?}; expected bool, int8..int64, uint8..uint64, \
                 float16..float64 or, for labels, text of fixed width",
@@ -221,9 +184,7 @@ impl Header {
                 return Err(malformed(format!(".npy format version {other}; expected 1, 2 or 3")));
             }
         };
-        if length > 1 << 20 {
-            return Err(malformed(format!("damaged .npy header: {length} bytes long")));
-        }
+        ensure_format!(length <= 1 << 20, "damaged .npy header: {length} bytes long");
         let mut text = vec![0u8; length as usize];
         reader.read_exact(&mut text).map_err(system)?;
         let text = String::from_utf8_lossy(&text);
@@ -273,11 +234,7 @@ impl Header {
                 )));
             }
         };
-        if rows == 0 || columns == 0 {
-            return Err(malformed(format!(
-                "a table of {rows} rows and {columns} columns; expected at least one of each"
-            )));
-        }
+        check_not_empty(rows, columns)?;
         let element = descr.trim_start_matches(['<', '>', '|', '=']).to_owned();
         Ok(Header { element, big_endian, fortran, rows, columns, bytes: 0 })
     }

@@ -6,7 +6,7 @@ use ndarray::ArrayView2;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use consilience_core::{Observer, Result};
+use consilience_core::{Error, Observer, Result};
 
 use crate::allowance::Allowance;
 use crate::fault::{listed, malformed, system, unreadable, within};
@@ -126,46 +126,62 @@ fn write(
     observer: &dyn Observer,
     contents: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {
-    let wrong = |error: zip::result::ZipError| malformed(error.to_string());
-    let (out, failure) = out.silent();
-    let mut archive = ZipWriter::new(BufWriter::with_capacity(1 << 18, out));
-    let mut add = |name: &str, bytes: u64, contents: Contents<'_>| {
-        // No time stamp (the default is 1980): the same labels give the same file.
-        let options = SimpleFileOptions::default()
-            .compression_method(CompressionMethod::Deflated)
-            .large_file(bytes > u64::from(u32::MAX));
-        archive.start_file(format!("{name}.npy"), options).map_err(wrong)?;
-        let entry = Entry { archive: &mut archive, failure: failure.clone() };
-        let mut entry = BufWriter::with_capacity(1 << 16, entry);
-        contents(&mut entry)?;
-        entry.flush().map_err(system)
-    };
+    let is_large = |bytes: u64| bytes > u64::from(u32::MAX);
+    let mut archive = Archive::new(out);
     if let Some(ids) = ids {
         let width = npy::text_width(ids.iter());
         let bytes = (width as u64).saturating_mul(ids.n_objects() as u64) + 256;
-        add("id", bytes, Box::new(|out| npy::write_ids(out, ids, observer)))?;
+        archive.add("id", is_large(bytes), |out| npy::write_ids(out, ids, observer))?;
     }
-    add(array, bytes, Box::new(contents))?;
-    archive.finish().map_err(wrong)?.flush().map_err(system)?;
-    Ok(())
+    archive.add(array, is_large(bytes), contents)?;
+    archive.finish()
 }
 
-/// What writes an array.
-type Contents<'a> = Box<dyn FnOnce(&mut dyn Write) -> Result<()> + 'a>;
-
-/// The contents of an array on their way into the archive, which stop where the file has failed.
-pub(crate) struct Entry<'a> {
-    pub(crate) archive: &'a mut ZipWriter<BufWriter<Sink>>,
-    pub(crate) failure: Failure,
+/// An archive that is written; the contents of its arrays stop where the file has failed.
+pub(crate) struct Archive {
+    zip: ZipWriter<BufWriter<Sink>>,
+    failure: Failure,
 }
 
-impl Write for Entry<'_> {
+impl Archive {
+    pub(crate) fn new(out: Sink) -> Self {
+        let (out, failure) = out.silent();
+        Archive { zip: ZipWriter::new(BufWriter::with_capacity(1 << 18, out)), failure }
+    }
+
+    /// Writes one more array, which is `large` where it may have more bytes than 32 bits count.
+    pub(crate) fn add(
+        &mut self,
+        name: &str,
+        large: bool,
+        contents: impl FnOnce(&mut dyn Write) -> Result<()>,
+    ) -> Result<()> {
+        // No time stamp (the default is 1980): the same arrays give the same file.
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            .large_file(large);
+        self.zip.start_file(format!("{name}.npy"), options).map_err(wrong)?;
+        let mut entry = BufWriter::with_capacity(1 << 16, self);
+        contents(&mut entry)?;
+        entry.flush().map_err(system)
+    }
+
+    pub(crate) fn finish(self) -> Result<()> {
+        self.zip.finish().map_err(wrong)?.flush().map_err(system)
+    }
+}
+
+impl Write for Archive {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.failure.check()?;
-        self.archive.write(bytes)
+        self.zip.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.archive.flush()
+        self.zip.flush()
     }
+}
+
+fn wrong(error: zip::result::ZipError) -> Error {
+    malformed(error.to_string())
 }

@@ -7,7 +7,7 @@ use ndarray::ArrayView2;
 
 #[cfg(feature = "arrow")]
 use crate::arrow;
-use crate::fault::{malformed, system, within};
+use crate::fault::{ensure_format, excerpt, malformed, system, within};
 use crate::ids::ObjectIds;
 use crate::labelled::Labelled;
 use crate::location::{Format, Location};
@@ -16,7 +16,7 @@ use crate::parquet;
 use crate::place::{Target, folder_of};
 use crate::sink::{Failure, Sink, written_twice};
 #[cfg(feature = "csv")]
-use crate::{compressed::Packed, csv};
+use crate::{compressed::packed, csv};
 #[cfg(feature = "npy")]
 use crate::{mixed, npy, npz};
 
@@ -355,14 +355,12 @@ fn check_alone(location: &Location) -> Result<()> {
         && let Ok(mut others) = npz::names(io::BufReader::new(file))
     {
         others.retain(|name| name != array && !npz::is_ids(name));
-        if !others.is_empty() {
-            return Err(malformed(format!(
-                "the archive holds other arrays, which would be lost: {}; expected another file",
-                crate::fault::listed(&others)
-            )));
-        }
+        ensure_format!(
+            others.is_empty(),
+            "the archive holds other arrays, which would be lost: {}; expected another file",
+            crate::fault::listed(&others)
+        );
     }
-    let _ = location;
     Ok(())
 }
 
@@ -371,15 +369,12 @@ fn check_alone(location: &Location) -> Result<()> {
 fn check_array(name: &str) -> Result<()> {
     let bad = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
     #[cfg(feature = "npy")]
-    if npz::is_ids(name) {
-        return Err(malformed(format!("array {name:?} is for the ids; expected another name")));
-    }
-    if name == "." || name == ".." || name.contains(bad) || name.len() > 1000 {
-        return Err(malformed(format!(
-            "array {:?}; expected a name without /, \\ and :",
-            crate::fault::excerpt(name)
-        )));
-    }
+    ensure_format!(!npz::is_ids(name), "array {name:?} is for the ids; expected another name");
+    ensure_format!(
+        name != "." && name != ".." && !name.contains(bad) && name.len() <= 1000,
+        "array {:?}; expected a name without /, \\ and :",
+        excerpt(name)
+    );
     Ok(())
 }
 
@@ -404,12 +399,11 @@ fn labels_to(
         )?;
         #[cfg(feature = "npy")]
         if ensemble.is_soft() {
-            if location.array.is_some() {
-                return Err(malformed(
-                    "members that give memberships have an array each; expected a file without \
-                     the name of an array",
-                ));
-            }
+            ensure_format!(
+                location.array.is_none(),
+                "members that give memberships have an array each; expected a file without the \
+                 name of an array"
+            );
             return mixed::write(sink, ensemble, ids, observer);
         }
     }
@@ -423,11 +417,9 @@ fn labels_to(
         #[cfg(feature = "npy")]
         Format::Npy => npy::write_labels(&mut out, labels, observer)?,
         #[cfg(feature = "csv")]
-        Format::Csv => {
-            let mut out = Packed::new(out, location.compression)?;
-            csv::write_labels(&mut out, location, labels, ids, observer)?;
-            return out.finish();
-        }
+        Format::Csv => packed(&mut out, location.compression, |out| {
+            csv::write_labels(out, location, labels, ids, observer)
+        })?,
         #[cfg(feature = "arrow")]
         Format::Arrow => arrow::write_labels(&mut out, labels, ids, observer)?,
         #[cfg(feature = "parquet")]
@@ -444,7 +436,6 @@ fn numbers_to(
     ids: Option<&ObjectIds>,
     observer: &dyn Observer,
 ) -> Result<()> {
-    let _ = ids;
     #[cfg(feature = "npy")]
     if location.format == Format::Npz {
         let array = location.array.as_deref().unwrap_or("memberships");
@@ -455,18 +446,15 @@ fn numbers_to(
         #[cfg(feature = "npy")]
         Format::Npy => npy::write_floats(&mut out, table)?,
         #[cfg(feature = "csv")]
-        Format::Csv => {
-            let mut out = Packed::new(out, location.compression)?;
-            csv::write_floats(&mut out, location, table, ids)?;
-            return out.finish();
-        }
+        Format::Csv => packed(&mut out, location.compression, |out| {
+            csv::write_floats(out, location, table, ids)
+        })?,
         #[cfg(feature = "arrow")]
         Format::Arrow => arrow::write_floats(&mut out, table, ids, observer)?,
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::write_floats(&mut out, table, ids, observer)?,
         other => return Err(other.left_out()),
     }
-    let _ = observer;
     out.flush().map_err(system)
 }
 

@@ -16,8 +16,8 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, Type};
 
 use crate::allowance::Allowance;
-use crate::columnar::{self, Columnar, INDEX, Value, refused};
-use crate::fault::{malformed, system};
+use crate::columnar::{self, Column, Columnar, Head, INDEX, Value, refused};
+use crate::fault::{ensure_format, malformed, system};
 use crate::ids::ObjectIds;
 use crate::labelled::{Labelled, column_names};
 
@@ -30,22 +30,10 @@ fn unreadable(error: ParquetError) -> Error {
     crate::fault::unreadable(error, "not a readable Parquet file")
 }
 
-struct Column {
-    name: String,
-    /// Position in the file.
-    index: usize,
-    physical: Physical,
-    /// Whether its numbers are unsigned, or why it cannot be read.
-    unsigned: std::result::Result<bool, String>,
-    nullable: i16,
-}
-
 /// An open file.
 pub(crate) struct Source {
     reader: Box<dyn FileReader>,
-    columns: Vec<Column>,
-    rows: usize,
-    allowance: Allowance,
+    head: Head,
 }
 
 impl Source {
@@ -59,53 +47,22 @@ impl Source {
             // pandas stores a table's index as one more column.
             if !column.name().starts_with(INDEX) {
                 let name = name_of(column);
-                columns.push(Column {
-                    unsigned: is_unsigned(column, &name),
-                    name,
-                    index,
-                    physical: column.physical_type(),
-                    nullable: column.max_def_level(),
-                });
+                let kind = match column.physical_type() {
+                    Physical::BYTE_ARRAY => columnar::Kind::Text,
+                    Physical::FLOAT => columnar::Kind::Single,
+                    _ => columnar::Kind::Number,
+                };
+                let refused = is_unsigned(column, &name).err();
+                columns.push(Column { name, index, kind, refused });
             }
         }
-        if rows == 0 || columns.is_empty() {
-            return Err(malformed(format!(
-                "a table of {rows} rows and {} columns; expected at least one of each",
-                columns.len()
-            )));
-        }
-        Ok(Source { reader: Box::new(reader), columns, rows, allowance })
+        Ok(Source { reader: Box::new(reader), head: Head::new(columns, rows, allowance)? })
     }
 }
 
 impl Columnar for Source {
-    fn names(&self) -> Vec<String> {
-        self.columns.iter().map(|column| column.name.clone()).collect()
-    }
-
-    fn kind(&self, column: usize) -> columnar::Kind {
-        match self.columns[column].physical {
-            Physical::BYTE_ARRAY => columnar::Kind::Text,
-            Physical::FLOAT => columnar::Kind::Single,
-            _ => columnar::Kind::Number,
-        }
-    }
-
-    fn n_rows(&self) -> usize {
-        self.rows
-    }
-
-    fn allowance(&self) -> &Allowance {
-        &self.allowance
-    }
-
-    fn keep(&mut self, kept: &[bool]) -> Result<()> {
-        let mut kept = kept.iter();
-        self.columns.retain(|_| kept.next() == Some(&true));
-        match self.columns.iter().find_map(|column| column.unsigned.as_ref().err()) {
-            Some(refused) => Err(malformed(refused.clone())),
-            None => Ok(()),
-        }
+    fn head(&mut self) -> &mut Head {
+        &mut self.head
     }
 
     fn read(
@@ -113,60 +70,58 @@ impl Columnar for Source {
         observer: &dyn Observer,
         mut each: impl FnMut(usize, usize, Option<Value<'_>>) -> Result<()>,
     ) -> Result<()> {
+        let head = &self.head;
+        let schema = self.reader.metadata().file_metadata().schema_descr();
         let mut first = 0;
         for group in 0..self.reader.num_row_groups() {
             let group = self.reader.get_row_group(group).map_err(unreadable)?;
             let rows =
-                usize::try_from(group.metadata().num_rows()).unwrap_or(0).min(self.rows - first);
-            for (c, column) in self.columns.iter().enumerate() {
+                usize::try_from(group.metadata().num_rows()).unwrap_or(0).min(head.rows - first);
+            for (c, column) in head.columns.iter().enumerate() {
                 observer.check()?;
                 let values = group.get_column_reader(column.index).map_err(unreadable)?;
-                let found = column
-                    .read(values, rows, &mut |row, value| each(first + row, c, value))?
+                let of = schema.column(column.index);
+                let found = read(values, &of, rows, &mut |row, value| each(first + row, c, value))?
                     .ok_or_else(|| malformed(format!("column {c} holds no numbers")))?;
-                if found != rows {
-                    return Err(malformed(format!(
-                        "truncated: column {c} has {found} of {rows} rows"
-                    )));
-                }
+                ensure_format!(found == rows, "truncated: column {c} has {found} of {rows} rows");
             }
             first += rows;
-            observer.progress("reading", first, self.rows);
+            observer.progress("reading", first, head.rows);
         }
-        if first != self.rows {
-            return Err(malformed(format!("truncated: {first} of {} rows", self.rows)));
-        }
-        Ok(())
+        head.check_whole(first)
     }
 }
 
-impl Column {
-    /// Hands out the values of one row group and says how many rows it had; `None` where they are
-    /// no numbers.
-    fn read(
-        &self,
-        values: ColumnReader,
-        rows: usize,
-        sink: &mut dyn FnMut(usize, Option<Value<'_>>) -> Result<()>,
-    ) -> Result<Option<usize>> {
-        use ColumnReader as R;
-        let found = match values {
-            R::BoolColumnReader(r) => pump(r, self, rows, |&x| Value::Int(i64::from(x)), sink)?,
-            R::Int32ColumnReader(r) if self.unsigned == Ok(true) => {
-                pump(r, self, rows, |&x| Value::Unsigned(u64::from(x as u32)), sink)?
-            }
-            R::Int32ColumnReader(r) => pump(r, self, rows, |&x| Value::Int(i64::from(x)), sink)?,
-            R::Int64ColumnReader(r) if self.unsigned == Ok(true) => {
-                pump(r, self, rows, |&x| Value::Unsigned(x as u64), sink)?
-            }
-            R::Int64ColumnReader(r) => pump(r, self, rows, |&x| Value::Int(x), sink)?,
-            R::FloatColumnReader(r) => pump(r, self, rows, |&x| Value::Float(f64::from(x)), sink)?,
-            R::DoubleColumnReader(r) => pump(r, self, rows, |&x| Value::Float(x), sink)?,
-            R::ByteArrayColumnReader(r) => pump(r, self, rows, text, sink)?,
-            _ => return Ok(None),
-        };
-        Ok(Some(found))
-    }
+/// Where the values of a column go, with their rows.
+type Sink<'a> = &'a mut dyn FnMut(usize, Option<Value<'_>>) -> Result<()>;
+
+/// Hands out the values of one row group and says how many rows it had; `None` where they are no
+/// numbers.
+fn read(
+    values: ColumnReader,
+    column: &ColumnDescriptor,
+    rows: usize,
+    sink: Sink<'_>,
+) -> Result<Option<usize>> {
+    use ColumnReader as R;
+    let unsigned = is_unsigned(column, column.name()) == Ok(true);
+    let there = column.max_def_level();
+    let found = match values {
+        R::BoolColumnReader(r) => pump(r, there, rows, |&x| Value::Int(i64::from(x)), sink)?,
+        R::Int32ColumnReader(r) if unsigned => {
+            pump(r, there, rows, |&x| Value::Unsigned(u64::from(x as u32)), sink)?
+        }
+        R::Int32ColumnReader(r) => pump(r, there, rows, |&x| Value::Int(i64::from(x)), sink)?,
+        R::Int64ColumnReader(r) if unsigned => {
+            pump(r, there, rows, |&x| Value::Unsigned(x as u64), sink)?
+        }
+        R::Int64ColumnReader(r) => pump(r, there, rows, |&x| Value::Int(x), sink)?,
+        R::FloatColumnReader(r) => pump(r, there, rows, |&x| Value::Float(f64::from(x)), sink)?,
+        R::DoubleColumnReader(r) => pump(r, there, rows, |&x| Value::Float(x), sink)?,
+        R::ByteArrayColumnReader(r) => pump(r, there, rows, text, sink)?,
+        _ => return Ok(None),
+    };
+    Ok(Some(found))
 }
 
 fn text(bytes: &ByteArray) -> Value<'_> {
@@ -203,13 +158,14 @@ fn is_unsigned(column: &ColumnDescriptor, name: &str) -> std::result::Result<boo
     }
 }
 
-/// Reads one column of a row group in batches and says how many rows it had.
+/// Reads one column of a row group in batches and says how many rows it had; `there` is the level
+/// of a value that is not null.
 fn pump<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
-    column: &Column,
+    there: i16,
     rows: usize,
     value: impl Fn(&T::T) -> Value<'_>,
-    sink: &mut dyn FnMut(usize, Option<Value<'_>>) -> Result<()>,
+    sink: Sink<'_>,
 ) -> Result<usize> {
     // The reader fills them as far as a batch goes, and would ask for more where there is no room.
     let mut values = room::with_capacity(BATCH.min(rows))?;
@@ -226,7 +182,7 @@ fn pump<T: DataType>(
         }
         let mut present = values.iter();
         for i in 0..records {
-            let defined = column.nullable == 0 || levels.get(i) == Some(&column.nullable);
+            let defined = there == 0 || levels.get(i) == Some(&there);
             let number = if defined { present.next().map(&value) } else { None };
             sink(row + i, number)?;
         }
@@ -374,6 +330,5 @@ fn write(
         observer.progress("writing", rows.end, n);
     }
     let mut out = file.into_inner().map_err(wrong)?;
-    out.flush().map_err(system)?;
-    Ok(())
+    out.flush().map_err(system)
 }

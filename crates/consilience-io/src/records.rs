@@ -2,11 +2,11 @@
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv::{ByteRecord, ReaderBuilder, StringRecord};
 
 use consilience_core::{Error, Result};
 
-use crate::fault::{malformed, system};
+use crate::fault::{ensure_format, malformed, system};
 use crate::text::{Progress, Text};
 
 /// What may separate columns, and what it is called.
@@ -116,9 +116,7 @@ impl<R: Read> Start<R> {
         line += lines;
         let separator = told_separator.or_else(|| separator(&first, tabs));
         // Several columns are read by the csv crate, whose quotes are followed again.
-        if !closed && separator.is_none() {
-            return Err(malformed(never_closed(begins)));
-        }
+        ensure_format!(closed || separator.is_some(), "{}", never_closed(begins));
         Ok(Start { first, rest, skipped, line, progress, separator })
     }
 
@@ -134,6 +132,21 @@ impl<R: Read> Start<R> {
             opened: 0,
         };
         (options.from_reader(whole), self.skipped, self.progress)
+    }
+
+    /// Hands out the records with the lines that they begin on, cells without spaces around them.
+    pub(crate) fn each(self, mut each: impl FnMut(&StringRecord, u64) -> Result<()>) -> Result<()> {
+        let (mut reader, skipped, progress) = self.into_csv();
+        let mut record = StringRecord::new();
+        loop {
+            progress.record();
+            if !reader.read_record(&mut record).map_err(trouble)? {
+                return Ok(());
+            }
+            let line = record.position().map_or(0, csv::Position::line) + skipped;
+            record.trim();
+            each(&record, line)?;
+        }
     }
 }
 
@@ -257,9 +270,7 @@ impl<R: Read> SingleColumn<R> {
         let begins = self.line;
         let (lines, closed) = rest_of_record(&mut self.reader, &mut text)?;
         self.line += lines;
-        if !closed {
-            return Err(malformed(never_closed(begins)));
-        }
+        ensure_format!(closed, "{}", never_closed(begins));
         cells(text.trim_ascii(), record);
         Ok(Some(begins))
     }

@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use consilience_core::Result;
 
-use crate::fault::{excerpt, listed, malformed};
+use crate::fault::{ensure_format, excerpt, listed, malformed};
+
+/// The error of a table of labels in which nothing is left beside the ids.
+pub(crate) const ONLY_IDS: &str = "a column of ids and no other; expected one more at least";
 
 /// What a reader is to make of the columns of a table.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +27,6 @@ pub(crate) struct Wanted {
     /// Whether features may be missing.
     pub(crate) missing: bool,
     /// Whether columns of text are expected to be separated by tabs.
-    #[cfg_attr(not(feature = "csv"), allow(dead_code))]
     pub(crate) tabs: bool,
 }
 
@@ -38,6 +40,13 @@ pub(crate) enum Role {
     /// Categories, beside columns of numbers.
     Category,
     Skip,
+}
+
+impl Role {
+    /// Whether it is a column of ids, or may be one.
+    pub(crate) fn is_id(self) -> bool {
+        matches!(self, Role::Id | Role::Maybe)
+    }
 }
 
 /// The note for a first column that was taken for ids by its contents.
@@ -105,9 +114,7 @@ impl Wanted {
             }
         }
         if let Some(id) = self.id_column(names, notes)? {
-            if names.len() == 1 {
-                return Err(malformed("a column of ids and no other; expected one more at least"));
-            }
+            ensure_format!(names.len() > 1, "{ONLY_IDS}");
             roles.iter_mut().filter(|role| **role == Role::Maybe).for_each(|r| *r = Role::Skip);
             roles[id] = Role::Id;
         }
@@ -126,10 +133,11 @@ impl Wanted {
         }
         for column in &self.categorical {
             let at = position(names, column)?;
-            if roles[at] == Role::Skip {
-                let what = format!("column {:?} is both categorical and dropped", excerpt(column));
-                return Err(malformed(format!("{what}; expected one of the two")));
-            }
+            ensure_format!(
+                roles[at] != Role::Skip,
+                "column {:?} is both categorical and dropped; expected one of the two",
+                excerpt(column)
+            );
             roles[at] = Role::Category;
         }
         let free = roles.first() == Some(&Role::Value);
@@ -147,9 +155,10 @@ impl Wanted {
             None if free && names.len() > 1 => roles[0] = Role::Maybe,
             None => {}
         }
-        if !roles.iter().any(|role| matches!(role, Role::Value | Role::Category | Role::Maybe)) {
-            return Err(malformed("no column of features is left; expected one at least"));
-        }
+        ensure_format!(
+            roles.iter().any(|role| matches!(role, Role::Value | Role::Category | Role::Maybe)),
+            "no column of features is left; expected one at least"
+        );
         Ok(roles)
     }
 

@@ -43,7 +43,6 @@ impl Failure {
     }
 
     /// An error where there was one.
-    #[cfg(feature = "npy")]
     pub(crate) fn check(&self) -> io::Result<()> {
         if self.happened() { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
     }
@@ -71,7 +70,6 @@ impl Sink {
 
     /// The same without a single error: for encoders that try again to close their archive, and
     /// complain, when they are dropped. Whoever uses it asks the failure whether to go on.
-    #[cfg(feature = "npy")]
     pub(crate) fn silent(mut self) -> (Self, Failure) {
         self.silent = true;
         let failure = self.failure.clone();

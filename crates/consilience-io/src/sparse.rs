@@ -9,15 +9,13 @@ pub(crate) mod svmlight;
 #[cfg(all(test, feature = "csv", feature = "npy"))]
 mod tests;
 
-use consilience_core::{Result, ensure};
+use consilience_core::{Error, Observer, Result, ensure};
 use sprs::CsMat;
 
-use crate::allowance::Allowance;
-#[cfg(feature = "csv")]
-use crate::fault::malformed;
+use crate::allowance::{Allowance, no_room};
+use crate::fault::{excerpt, malformed, system};
 
 /// Entries by row, in whatever order they come.
-#[cfg(feature = "csv")]
 #[derive(Default)]
 pub(crate) struct Entries {
     rows: Vec<usize>,
@@ -25,7 +23,6 @@ pub(crate) struct Entries {
     values: Vec<f64>,
 }
 
-#[cfg(feature = "csv")]
 impl Entries {
     pub(crate) fn push(
         &mut self,
@@ -75,15 +72,12 @@ fn zeros(len: usize, allowance: &Allowance) -> Result<Vec<usize>> {
 
 /// A matrix from what a file holds, which is checked: `starts` ascend from 0 to the number of
 /// entries, and columns ascend within each row.
-fn matrix<F>(
+fn matrix<F: Copy>(
     (n, d): (usize, usize),
     starts: Vec<usize>,
     indices: Vec<usize>,
     values: Vec<F>,
-) -> Result<CsMat<F>>
-where
-    F: Copy,
-{
+) -> Result<CsMat<F>> {
     let entries = values.len();
     ensure!(
         indices.len() == entries,
@@ -113,43 +107,41 @@ where
     Ok(CsMat::new((n, d), starts, indices, values))
 }
 
-fn disorder(row: usize, column: usize, before: usize) -> consilience_core::Error {
-    consilience_core::Error::new(
-        consilience_core::ErrorKind::Format,
-        if column == before {
-            format!("row {row}: column {column} twice; expected each entry once")
-        } else {
-            format!("row {row}: column {column} after {before}; expected ascending columns")
-        },
-    )
+fn disorder(row: usize, column: usize, before: usize) -> Error {
+    malformed(if column == before {
+        format!("row {row}: column {column} twice; expected each entry once")
+    } else {
+        format!("row {row}: column {column} after {before}; expected ascending columns")
+    })
 }
 
 /// A whole number, and what it is.
-#[cfg(feature = "csv")]
 fn whole(cell: &[u8], what: &str, line: usize) -> Result<usize> {
     let digits = !cell.is_empty() && cell.len() < 20 && cell.iter().all(u8::is_ascii_digit);
     let value = digits.then(|| std::str::from_utf8(cell).ok()?.parse().ok()).flatten();
     value.ok_or_else(|| {
-        let cell = crate::fault::excerpt(&String::from_utf8_lossy(cell));
-        malformed(format!("line {line}: {what} {cell:?}; expected a whole number"))
+        malformed(format!("line {line}: {what} {:?}; expected a whole number", shown(cell)))
     })
 }
 
 /// A finite number.
-#[cfg(feature = "csv")]
 fn number(cell: &[u8], line: usize) -> Result<f64> {
     let value = crate::label::number(cell).filter(|value| value.is_finite());
     value.ok_or_else(|| {
-        let cell = crate::fault::excerpt(&String::from_utf8_lossy(cell));
-        malformed(format!("line {line}: value {cell:?}; expected a finite number"))
+        malformed(format!("line {line}: value {:?}; expected a finite number", shown(cell)))
     })
+}
+
+/// Text as messages have it.
+fn shown(text: &[u8]) -> String {
+    excerpt(&String::from_utf8_lossy(text))
 }
 
 /// Lines of text, without their ends; told to `each` with their number, from 1 on.
 #[cfg(feature = "csv")]
 fn lines<R: std::io::Read>(
     file: R,
-    observer: &dyn consilience_core::Observer,
+    observer: &dyn Observer,
     mut each: impl FnMut(usize, &[u8]) -> Result<()>,
 ) -> Result<()> {
     /// Lines between two questions to the observer.
@@ -175,18 +167,17 @@ fn lines<R: std::io::Read>(
 
 /// Reads a line with its end, if there is one more. As long as a line may be, there may be no
 /// memory for it.
-#[cfg(feature = "csv")]
 fn read_line(reader: &mut impl std::io::BufRead, line: &mut Vec<u8>) -> Result<bool> {
     loop {
         let found = match reader.fill_buf() {
             Ok(found) => found,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(crate::fault::system(error)),
+            Err(error) => return Err(system(error)),
         };
         let end = found.iter().position(|&byte| byte == b'\n');
         let taken = end.map_or(found.len(), |at| at + 1);
         let length = line.len() + taken;
-        line.try_reserve(taken).map_err(|_| crate::allowance::no_room::<u8>(length))?;
+        line.try_reserve(taken).map_err(|_| no_room::<u8>(length))?;
         line.extend_from_slice(&found[..taken]);
         reader.consume(taken);
         if end.is_some() || taken == 0 {
@@ -195,7 +186,6 @@ fn read_line(reader: &mut impl std::io::BufRead, line: &mut Vec<u8>) -> Result<b
     }
 }
 
-#[cfg(feature = "csv")]
 fn cells(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|cell| !cell.is_empty())
 }

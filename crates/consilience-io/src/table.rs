@@ -1,26 +1,24 @@
 //! Label columns that narrow themselves while they are read.
 
+use std::hash::Hash;
+
 use consilience_core::{Ensemble, Error, Partition, Result};
 use ndarray::Array2;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::allowance::{Allowance, bytes_of, no_room};
-use crate::fault::{excerpt, malformed};
+use crate::fault::{ensure_format, excerpt, malformed};
 use crate::ids::Texts;
 use crate::label::Label;
 use crate::label_table::LabelTable;
-use crate::roles::Wanted;
-use crate::roles::order_of_columns;
-#[cfg(feature = "npy")]
-use crate::roles::position;
+use crate::roles::{ONLY_IDS, Wanted, order_of_columns, position, unique_text};
 
 /// One number of a file.
 pub(crate) trait Cell: Copy + Send + Sync {
     /// The number as a raw label, `None` for unlabelled.
     fn label(self) -> std::result::Result<Option<u64>, String>;
-    /// The number as a feature. Only npy keeps features in cells of all types.
-    #[cfg_attr(not(feature = "npy"), allow(dead_code))]
+    /// The number as a feature.
     fn float(self) -> f64;
 }
 
@@ -166,12 +164,7 @@ impl LabelColumn {
     #[cold]
     fn text_number(&mut self, text: &str) -> Result<u32> {
         let fresh = self.clusters;
-        let entries = self.texts.capacity();
-        if self.texts.len() == entries {
-            let bytes = bytes_of::<(Box<str>, u32)>(entries.max(4)).saturating_mul(2);
-            self.allowance.take(bytes)?;
-            self.texts.try_reserve(1).map_err(|_| no_room::<(Box<str>, u32)>(entries + 1))?;
-        }
+        make_room(&mut self.texts, &self.allowance)?;
         // The text, and what the allocator keeps beside it.
         self.allowance.take(text.len() as u64 + 16)?;
         self.texts.insert(text.into(), fresh);
@@ -200,24 +193,13 @@ impl LabelColumn {
             self.table[key as usize] = fresh;
             fresh
         } else {
-            self.room_in_map()?;
+            make_room(&mut self.map, &self.allowance)?;
             *self.map.entry(key).or_insert(fresh)
         };
         if number == fresh {
             self.add_cluster(key)?;
         }
         Ok(number)
-    }
-
-    /// Makes room for one key more.
-    fn room_in_map(&mut self) -> Result<()> {
-        let entries = self.map.capacity();
-        if self.map.len() == entries {
-            // A map doubles, and has eight slots for seven entries.
-            self.allowance.take(bytes_of::<(u64, u32)>(entries.max(4)).saturating_mul(2))?;
-            self.map.try_reserve(1).map_err(|_| no_room::<(u64, u32)>(entries + 1))?;
-        }
-        Ok(())
     }
 
     /// Keeps the largest value of the width free for "unlabelled".
@@ -346,18 +328,19 @@ impl LabelColumn {
     }
 
     fn partition(&self) -> Result<Partition> {
-        match &self.numbers {
-            Numbers::U8(v) => {
-                Partition::from_fn(v.len(), |i| (v[i] != u8::MAX).then_some(u64::from(v[i])))
-            }
-            Numbers::U16(v) => {
-                Partition::from_fn(v.len(), |i| (v[i] != u16::MAX).then_some(u64::from(v[i])))
-            }
-            Numbers::U32(v) => {
-                Partition::from_fn(v.len(), |i| (v[i] != u32::MAX).then_some(u64::from(v[i])))
-            }
-        }
+        Partition::from_fn(self.len(), |i| self.get(i).map(|number| number as u64))
     }
+}
+
+/// Makes room for one entry more.
+fn make_room<K: Eq + Hash, V>(map: &mut FxHashMap<K, V>, allowance: &Allowance) -> Result<()> {
+    let entries = map.capacity();
+    if map.len() == entries {
+        // A map doubles, and has eight slots for seven entries.
+        allowance.take(bytes_of::<(K, V)>(entries.max(4)).saturating_mul(2))?;
+        map.try_reserve(1).map_err(|_| no_room::<(K, V)>(entries + 1))?;
+    }
+    Ok(())
 }
 
 /// What the labels of a column were in its file, by cluster.
@@ -382,7 +365,6 @@ impl ColumnValues {
     }
 
     /// The numbers of so many clusters.
-    #[cfg(feature = "npy")]
     pub(crate) fn numbered(clusters: usize) -> Self {
         ColumnValues { keys: (0..clusters as u64).collect(), texts: Vec::new() }
     }
@@ -435,7 +417,7 @@ impl LabelColumns {
             && self.columns.len() > 1
             && self.columns.first().is_some_and(LabelColumn::is_ids);
         if found {
-            notes.push(crate::roles::unique_text(&self.names[0]));
+            notes.push(unique_text(&self.names[0]));
             self.names.remove(0);
             self.ids = Some(self.columns.remove(0).into_texts()?);
         }
@@ -443,7 +425,6 @@ impl LabelColumns {
     }
 
     /// Takes the column of ids that is asked for out of columns that have numbers and no names.
-    #[cfg(feature = "npy")]
     pub(crate) fn take_ids(&mut self, wanted: &Wanted) -> Result<()> {
         let Some(id) = &wanted.id else { return Ok(()) };
         let at = match position(&self.names, id) {
@@ -451,9 +432,7 @@ impl LabelColumns {
             Err(_) if wanted.id_optional => return Ok(()),
             Err(error) => return Err(error),
         };
-        if self.columns.len() == 1 {
-            return Err(malformed("a column of ids and no other; expected one more at least"));
-        }
+        ensure_format!(self.columns.len() > 1, "{ONLY_IDS}");
         self.names.remove(at);
         self.ids = Some(self.columns.remove(at).into_texts()?);
         Ok(())
@@ -473,7 +452,7 @@ impl LabelColumns {
             .map(LabelColumn::into_clustering)
             .collect::<Result<_>>()?;
         let (members, values) = clusterings.into_iter().unzip();
-        LabelTable::new(Ensemble::new(members)?, self.names, values, ids)
+        Ok(LabelTable::new(Ensemble::new(members)?, self.names, values, ids))
     }
 
     /// Brings the columns into the order in which others have these names, and says so; where they
@@ -492,11 +471,10 @@ impl LabelColumns {
     /// The labels of other objects in the numbers of these columns, -1 for unlabelled.
     pub(crate) fn translate(&self, other: &LabelColumns) -> Result<Array2<i64>> {
         let (members, columns) = (self.columns.len(), other.columns.len());
-        if members != columns {
-            return Err(malformed(format!(
-                "{columns} columns; expected {members}, one per member of the ensemble"
-            )));
-        }
+        ensure_format!(
+            members == columns,
+            "{columns} columns; expected {members}, one per member of the ensemble"
+        );
         let rows = other.rows();
         let first = other.columns.first();
         let allowance = first.map_or_else(Allowance::unlimited, |c| c.allowance.clone());

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use consilience_core::Result;
 
 use crate::compressed::{Unpacked, check_once};
-use crate::fault::{malformed, system};
+use crate::fault::{ensure_format, system};
 
 /// Bytes of one record at most: whatever is longer is no table, and would not fit in memory.
 const RECORD: u64 = 64 << 20;
@@ -41,12 +41,9 @@ impl<R: Read> Text<R> {
         let mut start = Vec::new();
         rest.by_ref().take(START).read_to_end(&mut start).map_err(system)?;
         check_once(&start)?;
-        if start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff") {
-            return Err(malformed("text in UTF-16; expected UTF-8"));
-        }
-        if start.contains(&0) {
-            return Err(malformed("no text: it holds zero bytes; expected UTF-8"));
-        }
+        let wide = start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff");
+        ensure_format!(!wide, "text in UTF-16; expected UTF-8");
+        ensure_format!(!start.contains(&0), "no text: it holds zero bytes; expected UTF-8");
         if start.starts_with(b"\xef\xbb\xbf") {
             start.drain(..3);
         }

@@ -28,9 +28,9 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
         return super::cluster_consensus::run(args, terminal);
     }
     if let Some(path) = &args.model {
-        return Err(Failure::Bad(format!(
-            "--model {}: only --method consensus writes a model",
-            path.display()
+        let path = path.display();
+        return Err(Failure::bad(format!(
+            "--model {path}: only --method consensus writes a model"
         )));
     }
     let method = Method::parse(args, name)?;
@@ -161,14 +161,14 @@ impl<'a> Method<'a> {
                 metric_params.push(own.to_owned());
             } else if method.has(name) {
                 params.push(param.clone());
-            } else if metric.has(name) {
-                metric_params.push(param.clone());
             } else {
-                return Err(Failure::Bad(format!(
+                ensure!(
+                    metric.has(name),
                     "--param {param}: unknown parameter {name:?}; {}, {}",
                     method.takes(),
                     metric.takes()
-                )));
+                );
+                metric_params.push(param.clone());
             }
         }
         let parsed = Method { args, name, params, metric_params };
@@ -179,12 +179,11 @@ impl<'a> Method<'a> {
     }
 
     fn parse_auto(args: &'a Cluster) -> Outcome<Self> {
-        if args.metric != "euclidean" {
-            return Err(Failure::Bad(format!(
-                "--metric {}: --method auto has candidates that learn one; expected no --metric",
-                args.metric
-            )));
-        }
+        ensure!(
+            args.metric == "euclidean",
+            "--metric {}: --method auto has candidates that learn one; expected no --metric",
+            args.metric
+        );
         let parsed =
             Method { args, name: AUTO, params: args.params.clone(), metric_params: Vec::new() };
         parsed.auto(1)?;

@@ -1,5 +1,6 @@
 //! `consilience cluster --method consensus`: an ensemble, its consensus and a model of it in one.
 
+use std::path::Path;
 use std::time::Instant;
 
 use consilience::Seed;
@@ -9,7 +10,7 @@ use consilience::model::ConsensusClustering;
 use crate::args::{Cluster, given};
 use crate::catalogue::Request;
 use crate::choices;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::files::Table;
 use crate::memory;
 use crate::summary::{self, Summary};
@@ -66,44 +67,39 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
 
 /// Refuses what the features do not go together with.
 fn check(args: &Cluster, table: &Table, making: &Making) -> Outcome<()> {
-    if let (Some(path), true) = (&args.model, table.is_reduced()) {
-        return Err(Failure::Bad(format!(
-            "--model {}: a model does not hold how features were reduced; expected no --svd and no \
-             sparse features",
-            path.display()
-        )));
+    if let Some(path) = args.model.as_deref().map(Path::display) {
+        ensure!(
+            !table.is_reduced(),
+            "--model {path}: a model does not hold how features were reduced; expected no --svd \
+             and no sparse features"
+        );
+        ensure!(
+            table.categories.is_none(),
+            "--model {path}: a model does not hold how categories became features; expected no \
+             --categorical"
+        );
     }
-    if let (Some(path), true) = (&args.model, table.categories.is_some()) {
-        return Err(Failure::Bad(format!(
-            "--model {}: a model does not hold how categories became features; expected no \
-             --categorical",
-            path.display()
-        )));
-    }
-    if table.is_reduced() && making.scale != "none" {
-        return Err(Failure::Bad(format!(
-            "--param scale={}: features are reduced before members are made, and a scale for each \
-             dimension then would undo that; expected none",
-            making.scale
-        )));
-    }
+    ensure!(
+        !table.is_reduced() || making.scale == "none",
+        "--param scale={}: features are reduced before members are made, and a scale for each \
+         dimension then would undo that; expected none",
+        making.scale
+    );
     Ok(())
 }
 
 /// Takes the options apart, and refuses at once what can be.
 fn parse(args: &Cluster) -> Outcome<(ConsensusClustering, Making)> {
-    if args.labels.is_some() || args.constraints.is_some() {
-        return Err(Failure::bad(
-            "--method consensus takes no --labels or --constraints; expected another method, or \
-             `update` with an ensemble",
-        ));
-    }
-    if args.metric != "euclidean" {
-        return Err(Failure::Bad(format!(
-            "--metric {}: with --method consensus nothing says what to learn it from",
-            args.metric
-        )));
-    }
+    ensure!(
+        args.labels.is_none() && args.constraints.is_none(),
+        "--method consensus takes no --labels or --constraints; expected another method, or \
+         `update` with an ensemble"
+    );
+    ensure!(
+        args.metric == "euclidean",
+        "--metric {}: with --method consensus nothing says what to learn it from",
+        args.metric
+    );
     let (mut own, mut generator, mut function) = (Vec::new(), Vec::new(), Vec::new());
     for param in &args.params {
         if let Some(param) = param.strip_prefix("generator.") {

@@ -1,9 +1,9 @@
 //! `consilience consensus`: an ensemble to one clustering.
 
-use std::path::Path;
 use std::time::Instant;
 
-use consilience::catalogue::{AnyConsensus, NamedResult};
+use consilience::catalogue::NamedResult;
+use consilience::graph::Network;
 use consilience::io::Labelled;
 use consilience::trust::Diagnostics;
 use consilience::{ConsensusFunction, Ensemble, Fit, Memberships, Report};
@@ -14,7 +14,7 @@ use crate::catalogue::Request;
 use crate::diagnostics;
 use crate::estimate;
 use crate::failure::{Failure, Outcome};
-use crate::files::{self, Objects};
+use crate::files;
 use crate::memory;
 use crate::outputs::Outputs;
 use crate::summary::{self, Summary};
@@ -35,11 +35,12 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     let ensemble = files::counted(members.ensemble, &objects, args.counts.as_deref(), terminal)?;
     let ensemble = weighed(ensemble, args)?;
     let truth = files::truth(args.truth.as_deref(), &objects, terminal)?;
-    let method = asked.on(args.edges.as_deref(), &objects, terminal)?;
+    let edges = args.edges.as_deref();
+    let network = edges.map(|path| files::network(path, &objects, terminal)).transpose()?;
     let read = start.elapsed();
 
     let start = Instant::now();
-    let Fit { output: found, report, .. } = method.run(&ensemble, terminal)?;
+    let Fit { output: found, report, .. } = asked.run(network, &ensemble, terminal)?;
     let total = start.elapsed();
     terminal.note_all(&report);
     suspicious(&ensemble, terminal);
@@ -83,24 +84,16 @@ enum Asked<'a> {
     OnEdges(network::Request<'a>),
 }
 
-/// The same once everything is read.
-enum Ready<'a> {
-    Named(&'a Request),
-    OnEdges(AnyConsensus),
-}
-
 impl<'a> Asked<'a> {
     fn parse(args: &'a Consensus) -> Outcome<Self> {
         if args.edges.is_some() {
             return Ok(Asked::OnEdges(network::Request::parse(args)?));
         }
-        if network::needs_edges(&args.method) {
-            return Err(Failure::Bad(format!(
-                "--method {}: expected --edges, the edges of a network",
-                args.method
-            )));
-        }
         let Consensus { method, clusters, params, common, .. } = args;
+        ensure!(
+            !network::needs_edges(method),
+            "--method {method}: expected --edges, the edges of a network"
+        );
         Ok(Asked::Named(Request::parse(method, *clusters, params, common.seed)?))
     }
 
@@ -111,35 +104,22 @@ impl<'a> Asked<'a> {
         }
     }
 
-    fn on(
-        &self,
-        edges: Option<&Path>,
-        objects: &Objects,
-        terminal: &Terminal,
-    ) -> Outcome<Ready<'_>> {
-        Ok(match (self, edges) {
-            (Asked::OnEdges(request), Some(path)) => {
-                Ready::OnEdges(request.on(files::network(path, objects, terminal)?)?)
-            }
-            (Asked::OnEdges(_), None) => return Err(Failure::bad("expected --edges")),
-            (Asked::Named(request), _) => Ready::Named(request),
-        })
-    }
-}
-
-impl Ready<'_> {
     fn run(
         &self,
+        network: Option<Network>,
         ensemble: &Ensemble,
         terminal: &Terminal,
-    ) -> consilience::Result<Fit<NamedResult>> {
-        match self {
-            Ready::Named(request) => {
-                estimate::announce(request, "--method", ensemble, terminal)?;
-                request.run(ensemble, terminal)
+    ) -> Outcome<Fit<NamedResult>> {
+        Ok(match (self, network) {
+            (Asked::OnEdges(request), Some(network)) => {
+                request.on(network)?.fit(ensemble, terminal)?
             }
-            Ready::OnEdges(function) => function.fit(ensemble, terminal),
-        }
+            (Asked::OnEdges(_), None) => return Err(Failure::bad("expected --edges")),
+            (Asked::Named(request), _) => {
+                estimate::announce(request, "--method", ensemble, terminal)?;
+                request.run(ensemble, terminal)?
+            }
+        })
     }
 }
 

@@ -15,14 +15,15 @@ use crate::failure::{Failure, Outcome};
 use crate::files::{self, Labels, Objects};
 use crate::outputs::Outputs;
 use crate::summary::Summary;
-use crate::tables::crowd::{Ask, METHODS};
+use crate::tables::Ask;
+use crate::tables::crowd::METHODS;
 use crate::terminal::Terminal;
 
 /// Runs the command.
 pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
     let path = given(args.answers.as_deref(), "ANSWERS")?;
     let clusters = given(args.clusters, "--clusters K")?;
-    let ask = Ask::new(clusters, args.common.seed);
+    let ask = Ask::new(clusters.into(), args.common.seed);
     let method = choices::find("--method", &args.method, &METHODS)?.build(&ask, &args.params)?;
     only_with_auto(clusters, &args.params)?;
     let mut outputs = Outputs::new(&args.common)
@@ -96,21 +97,18 @@ fn read(args: &Crowd, from: &Path, shared: usize, terminal: &Terminal) -> Outcom
         // Numbers may be ids too.
         table = files::answer_table(from, Some(ids), terminal)?;
     }
-    let named = table.ids().filter(|_| known.is_none());
-    if let (Some(_), Some(path)) = (named, path) {
-        return Err(Failure::Bad(format!(
+    if let Some(path) = path {
+        ensure!(
+            known.is_some() || table.ids().is_none(),
             "{}: no ids, and the answers name their objects by text; expected a column of ids",
             path.display()
-        )));
+        );
     }
     let least = table.ids().map_or(table.n_objects(), ObjectIds::n_objects);
     let rows = truth.as_ref().filter(|_| table.ids().is_none()).map(|t| t.partition.n_objects());
     let n = args.objects.or(rows).unwrap_or(least);
-    if let Some(ids) = table.ids().filter(|ids| ids.n_objects() != n) {
-        return Err(Failure::Bad(format!(
-            "--objects {n}: the answers name {} objects; expected as many",
-            ids.n_objects()
-        )));
+    if let Some(named) = table.ids().map(ObjectIds::n_objects) {
+        ensure!(named == n, "--objects {n}: the answers name {named} objects; expected as many");
     }
     let objects = Objects { n, ids: table.ids().cloned() };
     let truth = files::truth(path, &objects, terminal)?;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::args::Demo;
 use crate::catalogue;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::files;
 use crate::summary::{self, Summary};
 use crate::terminal::Terminal;
@@ -21,9 +21,7 @@ const MEMBERS: usize = 30;
 
 /// Runs the command.
 pub(crate) fn run(args: &Demo, terminal: &Terminal) -> Outcome<()> {
-    if args.common.id.is_some() {
-        return Err(Failure::bad("--id: the digits of the demo have no ids"));
-    }
+    ensure!(args.common.id.is_none(), "--id: the digits of the demo have no ids");
     let seed = Seed(args.common.seed);
     let start = Instant::now();
     let (table, truth) = files::shipped_digits(terminal)?;

@@ -171,12 +171,11 @@ fn reduced(
         return Ok(None);
     }
     let (way, scale) = (missing(&args.missing, true)?, scale(&args.scale)?);
-    if way == Missing::Member {
-        return Err(Failure::bad(
-            "--missing member: a reduction needs every value; expected mean, median or nearest, or \
-             no --svd",
-        ));
-    }
+    ensure!(
+        way != Missing::Member,
+        "--missing member: a reduction needs every value; expected mean, median or nearest, or no \
+         --svd"
+    );
     if !numbers.is_sparse() {
         let filled = filled(table, way, terminal)?;
         let scaled = filled.map(|x| scale.scaled(&x)).transpose()?;
@@ -185,13 +184,12 @@ fn reduced(
             None => Ok(None),
         };
     }
-    if scale != Scale::None {
-        return Err(Failure::Bad(format!(
-            "--scale {}: sparse features on a common scale are no longer sparse; expected none, or \
-             features scaled beforehand",
-            args.scale
-        )));
-    }
+    ensure!(
+        scale == Scale::None,
+        "--scale {}: sparse features on a common scale are no longer sparse; expected none, or \
+         features scaled beforehand",
+        args.scale
+    );
     reduction.table(numbers, terminal)
 }
 
@@ -270,9 +268,7 @@ fn mean_scores(
             Err(error) => return Err(error.into()),
         }
     }
-    if scores.is_empty() {
-        return Err(Failure::bad("--truth: no member labels an object with a true label"));
-    }
+    ensure!(!scores.is_empty(), "--truth: no member labels an object with a true label");
     let apart = ensemble.n_members() - scores.len();
     if apart > 0 {
         terminal.note(format!("{apart} members label no object with a true label: no scores"));

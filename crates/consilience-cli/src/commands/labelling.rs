@@ -8,7 +8,7 @@ use consilience::{Features, Partition, Seed};
 
 use crate::args::{Common, Labelling};
 use crate::categories::Coding;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::files::{self, Labels, Reduction, Table};
 use crate::names;
 use crate::outputs::Outputs;
@@ -19,11 +19,10 @@ use crate::terminal::Terminal;
 impl Labelling {
     /// The files to write.
     pub(super) fn outputs(&self, common: &Common) -> Outcome<Outputs> {
-        if self.predict.is_some() != self.predicted.is_some() {
-            return Err(Failure::bad(
-                "--predict FEATURES and --predicted LABELS go together; expected both",
-            ));
-        }
+        ensure!(
+            self.predict.is_some() == self.predicted.is_some(),
+            "--predict FEATURES and --predicted LABELS go together; expected both"
+        );
         Outputs::new(common).table("-o", "labels", self.output.as_deref())?.table(
             "--predicted",
             "new labels",

@@ -1,6 +1,5 @@
 //! `consilience plot`: pictures of ensembles and clusterings.
 
-use std::path::Path;
 use std::time::Instant;
 
 use consilience::bregman::{cluster_relations, surviving_clusters};
@@ -13,8 +12,8 @@ use serde_json::json;
 
 use crate::args::{Picture, Plot};
 use crate::catalogue;
-use crate::failure::{Failure, Outcome};
-use crate::files::{self, STANDARD};
+use crate::failure::Outcome;
+use crate::files::{self, is_standard};
 use crate::memory;
 use crate::outputs::Outputs;
 use crate::summary::Summary;
@@ -23,12 +22,11 @@ use crate::terminal::Terminal;
 /// Runs the command.
 pub(crate) fn run(args: &Plot, terminal: &Terminal) -> Outcome<()> {
     let is_svg = |ending: &std::ffi::OsStr| ending.eq_ignore_ascii_case("svg");
-    if args.output.as_os_str() != STANDARD && !args.output.extension().is_some_and(is_svg) {
-        return Err(Failure::Bad(format!(
-            "{}: unknown ending; expected .svg",
-            args.output.display()
-        )));
-    }
+    ensure!(
+        is_standard(&args.output) || args.output.extension().is_some_and(is_svg),
+        "{}: unknown ending; expected .svg",
+        args.output.display()
+    );
     check_options(args)?;
     let mut outputs = Outputs::new(&args.common).any("-o", "picture", Some(&args.output))?;
     let start = Instant::now();
@@ -67,9 +65,7 @@ fn check_options(args: &Plot) -> Outcome<()> {
         (args.up_to.is_some(), cdf, "--up-to", "cdf"),
         (args.delta.is_some(), graph, "--delta", "cluster-graph"),
     ] {
-        if given && !fits {
-            return Err(Failure::Bad(format!("{option}: expected {what}")));
-        }
+        ensure!(fits || !given, "{option}: expected {what}");
     }
     Ok(())
 }
@@ -81,22 +77,22 @@ fn ensemble(args: &Plot, terminal: &Terminal) -> Outcome<Ensemble> {
     files::counted(members.ensemble, &objects, args.counts.as_deref(), terminal)
 }
 
-fn nothing_labelled(path: &Path) -> Failure {
-    Failure::Bad(format!("{}: no object is labelled", path.display()))
-}
-
-/// Whether no member labels any object.
-fn unlabelled(ensemble: &Ensemble) -> bool {
-    ensemble.members().iter().all(|member| member.n_labelled() == 0)
+/// The same, of which some member labels an object.
+fn labelled(args: &Plot, terminal: &Terminal) -> Outcome<Ensemble> {
+    let ensemble = ensemble(args, terminal)?;
+    ensure!(
+        ensemble.members().iter().any(|member| member.n_labelled() > 0),
+        "{}: no object is labelled",
+        args.input.display()
+    );
+    Ok(ensemble)
 }
 
 fn co_association(args: &Plot, terminal: &Terminal) -> Outcome<String> {
     let ensemble = ensemble(args, terminal)?;
     let graph =
         CoAssociation::default().memory_budget(memory::budget()).fit(&ensemble, terminal)?.output;
-    if graph.grouping().n_nodes() == 0 {
-        return Err(nothing_labelled(&args.input));
-    }
+    ensure!(graph.grouping().n_nodes() > 0, "{}: no object is labelled", args.input.display());
     let order = vat_order(&graph, terminal)?;
     Ok(pictures::co_association(&graph, &order, "Co-association"))
 }
@@ -107,10 +103,7 @@ fn dendrogram(args: &Plot, terminal: &Terminal) -> Outcome<String> {
     let clusters = args.clusters.map_or(Clusters::Auto, Clusters::Fixed);
     let settings = catalogue::settings(method, clusters, &args.params, Seed(args.common.seed))?;
     let hierarchy = method.hierarchy(&settings)?;
-    let ensemble = ensemble(args, terminal)?;
-    if unlabelled(&ensemble) {
-        return Err(nothing_labelled(&args.input));
-    }
+    let ensemble = labelled(args, terminal)?;
     let (leaves, tree) = hierarchy.dendrogram(&ensemble, terminal)?;
     let title = format!("Dendrogram, {name}");
     Ok(pictures::dendrogram(&tree, leaves.sizes(), &title))
@@ -121,10 +114,7 @@ const CDF_OBJECTS: usize = 10_000;
 
 /// One curve: a steep step at 0 and one at 1 are members that agree, a slope between them is doubt.
 fn cdf(args: &Plot, terminal: &Terminal) -> Outcome<String> {
-    let ensemble = ensemble(args, terminal)?;
-    if unlabelled(&ensemble) {
-        return Err(nothing_labelled(&args.input));
-    }
+    let ensemble = labelled(args, terminal)?;
     let steps = |cdf: &ConsensusCdf| {
         let (x, y) = cdf.staircase();
         x.into_iter().zip(y).collect::<Vec<_>>()

@@ -29,8 +29,7 @@ pub(crate) fn run(args: &Predict, terminal: &Terminal) -> Outcome<()> {
         .table("--details", "details", args.details.as_deref())?;
 
     let start = Instant::now();
-    let standard = |path: &Path| path.as_os_str() == files::STANDARD;
-    if standard(&args.model) && standard(&args.features) {
+    if files::is_standard(&args.model) && files::is_standard(&args.features) {
         return Err(files::read_twice());
     }
     let model = read(&args.model)?;

@@ -101,7 +101,7 @@ enum Form {
 
 impl Form {
     fn of(path: &Path) -> Outcome<Self> {
-        if path.as_os_str() == STANDARD {
+        if files::is_standard(path) {
             return Ok(Form::Html);
         }
         let ending = path.extension().unwrap_or_default().to_ascii_lowercase();

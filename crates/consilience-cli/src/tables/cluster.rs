@@ -10,7 +10,7 @@ use consilience::model::LinkedClustering;
 
 use super::Ask;
 use crate::choices::{Choice, Meaning, Params, choice, count, flag, number, span, text};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 
 type Made = Box<dyn ConstrainedClusterer>;
 /// None leaves distances as they are.
@@ -26,6 +26,9 @@ const STANDARDIZE: Meaning = [
     "true",
     "true, false",
 ];
+const ITERATIONS: Meaning = ["iterations at most", "100", "at least 1"];
+const MAX_LINKS: Meaning =
+    ["links of either kind at most; of more, as many at even distances", "20000", "at least 1"];
 const MAX_PAIRS: Meaning =
     ["pairs of either kind at most; of more, as many at even distances", "20000", "at least 1"];
 
@@ -43,17 +46,14 @@ pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
         .seed(ask.seed)
         .memory_budget(ask.budget)),
     choice!("kmeans", boxed, |ask: &Ask| SeededKMeans::new(ask.clusters).seed(ask.seed),
-        max_iterations: count => SeededKMeans::max_iterations;
-            ["iterations at most", "100", "at least 1"],
+        max_iterations: count => SeededKMeans::max_iterations; ITERATIONS,
     ),
     choice!("constrained-kmeans", boxed,
         |ask: &Ask| SeededKMeans::constrained(ask.clusters).seed(ask.seed),
-        max_iterations: count => SeededKMeans::max_iterations;
-            ["iterations at most", "100", "at least 1"],
+        max_iterations: count => SeededKMeans::max_iterations; ITERATIONS,
     ),
     choice!("cop-kmeans", boxed, |ask: &Ask| CopKMeans::new(ask.clusters).seed(ask.seed),
-        max_iterations: count => CopKMeans::max_iterations;
-            ["iterations at most", "100", "at least 1"],
+        max_iterations: count => CopKMeans::max_iterations; ITERATIONS,
         search_limit: count => CopKMeans::search_limit;
             ["steps of the search for a first assignment at most", "1000000", "at least 1"],
     ),
@@ -64,8 +64,7 @@ pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
                 "the mean squared distance of the objects to their mean",
                 "at least 0",
             ],
-        max_iterations: count => PckMeans::max_iterations;
-            ["iterations at most", "100", "at least 1"],
+        max_iterations: count => PckMeans::max_iterations; ITERATIONS,
     ),
     choice!("mpck-means", boxed,
         |ask: &Ask| MpckMeans::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
@@ -81,14 +80,8 @@ pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
                 "10",
                 "above 0",
             ],
-        max_iterations: count => MpckMeans::max_iterations;
-            ["iterations at most", "100", "at least 1"],
-        max_pairs: count => MpckMeans::max_pairs;
-            [
-                "links of either kind at most; of more, as many at even distances",
-                "20000",
-                "at least 1",
-            ],
+        max_iterations: count => MpckMeans::max_iterations; ITERATIONS,
+        max_pairs: count => MpckMeans::max_pairs; MAX_LINKS,
     ),
     choice!("ccskl", boxed,
         |ask: &Ask| Ccskl::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
@@ -115,12 +108,7 @@ pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
             ["largest difference between two offsets", "0.5", "at least 0"],
         max_iterations: count => Pmmc::max_iterations;
             ["iterations at most", "200", "at least 1"],
-        max_pairs: count => Pmmc::max_pairs;
-            [
-                "links of either kind at most; of more, as many at even distances",
-                "20000",
-                "at least 1",
-            ],
+        max_pairs: count => Pmmc::max_pairs; MAX_LINKS,
     ),
 ];
 
@@ -328,9 +316,8 @@ pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [
 /// The bounds by quantiles, where they are not given themselves.
 fn quantiles(params: &Params<'_>, name: &str) -> Outcome<Option<(f64, f64)>> {
     let given = span(params, name)?;
-    if given.is_some() && span(params, "bounds")?.is_some() {
-        return Err(Failure::bad("--param bounds and quantiles: expected one"));
-    }
+    let both = given.is_some() && span(params, "bounds")?.is_some();
+    ensure!(!both, "--param bounds and quantiles: expected one");
     Ok(given)
 }
 

@@ -7,7 +7,7 @@ use consilience::crowd::SemiCrowd;
 
 use super::Ask;
 use super::crowd::{APART, SHARED, TOGETHER, penalty};
-use crate::choices::{Choice, Meaning, Params, choice, count, flag, number};
+use crate::choices::{Choice, Meaning, Params, among, choice, count, flag, number};
 use crate::failure::{Failure, Outcome};
 
 /// A method of the library.
@@ -34,6 +34,13 @@ const CUT: Meaning =
     ["what divides the objects by the learned similarity", "k-means", "k-means, shi-malik"];
 const RESTARTS: Meaning = ["starts of the k-means", "10", "1 to 10000"];
 
+const CUTS: [(&str, SimilarityCut); 2] =
+    [("k-means", SimilarityCut::KMeans), ("shi-malik", SimilarityCut::ShiMalik)];
+const READ_OUTS: [(&str, Eigenvectors); 2] =
+    [("scaled", Eigenvectors::Scaled), ("leading", Eigenvectors::Leading)];
+const SOLVERS: [(&str, CompletionSolver); 2] =
+    [("accelerated", CompletionSolver::Accelerated), ("stochastic", CompletionSolver::Stochastic)];
+
 /// `--method`.
 pub(crate) static METHODS: [Choice<Completer, Ask>; 2] = [
     choice!("mccc", Completer::Mccc,
@@ -59,11 +66,11 @@ pub(crate) static METHODS: [Choice<Completer, Ask>; 2] = [
                 "held-out",
                 "held-out, balanced, or a number above 0",
             ],
-        solver: solver => Mccc::solver;
+        solver: among(&SOLVERS) => Mccc::solver;
             ["how the last problem is solved", "accelerated", "accelerated, stochastic"],
         semidefinite: flag => Mccc::semidefinite;
             ["the similarity must be positive semidefinite", "true", "true, false"],
-        read_out: read_out => Mccc::read_out;
+        read_out: among(&READ_OUTS) => Mccc::read_out;
             ["what the k-means sees of the completed similarity", "scaled", "scaled, leading"],
         tolerance: number => Mccc::tolerance;
             ["relative duality gap at which the solver stops", "1e-6", "above 0"],
@@ -78,7 +85,7 @@ pub(crate) static METHODS: [Choice<Completer, Ask>; 2] = [
         smoothing | lambda: number => Rdml::smoothing; SMOOTHING,
         smoothing_per_object: per_object => Rdml::smoothing; PER_OBJECT,
         standardize: flag => Rdml::standardize; STANDARDIZE,
-        cut: cut => Rdml::cut; CUT,
+        cut: among(&CUTS) => Rdml::cut; CUT,
         restarts: count => Rdml::restarts; RESTARTS,
     ),
 ];
@@ -98,13 +105,11 @@ pub(crate) struct FromAnswers {
 pub(crate) static ANSWERED: [Choice<FromAnswers, Ask>; 1] = [choice!(
     "rdml", FromAnswers::made, FromAnswers::new,
     published: flag => FromAnswers::published; PUBLISHED,
-    smoothing | lambda: number => |of: FromAnswers, x| of.map_rdml(|rdml| rdml.smoothing(x));
-        SMOOTHING,
-    smoothing_per_object: per_object => |of: FromAnswers, x| of.map_rdml(|r| r.smoothing(x));
-        PER_OBJECT,
-    standardize: flag => |of: FromAnswers, x| of.map_rdml(|rdml| rdml.standardize(x)); STANDARDIZE,
-    cut: cut => |of: FromAnswers, x| of.map_rdml(|rdml| rdml.cut(x)); CUT,
-    restarts: count => |of: FromAnswers, n| of.map_rdml(|rdml| rdml.restarts(n)); RESTARTS,
+    smoothing | lambda: number => metric(Rdml::smoothing); SMOOTHING,
+    smoothing_per_object: per_object => metric(Rdml::smoothing); PER_OBJECT,
+    standardize: flag => metric(Rdml::standardize); STANDARDIZE,
+    cut: among(&CUTS) => metric(Rdml::cut); CUT,
+    restarts: count => metric(Rdml::restarts); RESTARTS,
     c | error_weight: number => |of, _| of;
         ["weight of the errors in the completion of the answers", "3", "above 0"],
     penalty: penalty => |of: FromAnswers, rule| FromAnswers { crowd: of.crowd.penalty(rule), ..of };
@@ -134,32 +139,25 @@ impl FromAnswers {
         FromAnswers { crowd, rdml, together: 0.8, ..self }
     }
 
-    fn map_rdml(self, change: impl FnOnce(Rdml) -> Rdml) -> Self {
-        FromAnswers { rdml: change(self.rdml.clone()), ..self }
-    }
-
     fn made(self) -> Self {
         let crowd = self.crowd.thresholds(self.apart, self.together).metric(self.rdml.clone());
         FromAnswers { crowd, ..self }
     }
 }
 
+/// Sets something of the metric.
+fn metric<T>(set: fn(Rdml, T) -> Rdml) -> impl Fn(FromAnswers, T) -> FromAnswers {
+    move |of, value| FromAnswers { rdml: set(of.rdml, value), ..of }
+}
+
 /// lambda as the thesis counts it.
 fn per_object(params: &Params<'_>, name: &str) -> Outcome<Option<Smoothing>> {
-    if params.number("smoothing")?.is_some() && params.number(name)?.is_some() {
-        return Err(Failure::bad(format!("--param smoothing and {name}: expected one")));
-    }
-    Ok(params.number(name)?.map(Smoothing::PerObject))
-}
-
-fn cut(params: &Params<'_>, name: &str) -> Outcome<Option<SimilarityCut>> {
-    let cuts = [("k-means", SimilarityCut::KMeans), ("shi-malik", SimilarityCut::ShiMalik)];
-    params.one_of(name, &cuts)
-}
-
-fn read_out(params: &Params<'_>, name: &str) -> Outcome<Option<Eigenvectors>> {
-    let names = [("scaled", Eigenvectors::Scaled), ("leading", Eigenvectors::Leading)];
-    params.one_of(name, &names)
+    let given = number(params, name)?;
+    ensure!(
+        given.is_none() || number(params, "smoothing")?.is_none(),
+        "--param smoothing and {name}: expected one"
+    );
+    Ok(given.map(Smoothing::PerObject))
 }
 
 fn basis(params: &Params<'_>, name: &str) -> Outcome<Option<Basis>> {
@@ -178,21 +176,11 @@ fn basis(params: &Params<'_>, name: &str) -> Outcome<Option<Basis>> {
 /// How the weight of the errors is found, or the weight itself.
 fn loss_weight(params: &Params<'_>, name: &str) -> Outcome<Option<LossWeight>> {
     let rules = [("held-out", LossWeight::HeldOut), ("balanced", LossWeight::Balanced)];
-    match params.number(name) {
+    match number(params, name) {
         Ok(number) => Ok(number.map(LossWeight::Fixed)),
         Err(_) => params.one_of(name, &rules).map_err(|failure| match failure {
             Failure::Bad(message) => Failure::Bad(format!("{message}, or a number")),
             other => other,
         }),
     }
-}
-
-fn solver(params: &Params<'_>, name: &str) -> Outcome<Option<CompletionSolver>> {
-    params.one_of(
-        name,
-        &[
-            ("accelerated", CompletionSolver::Accelerated),
-            ("stochastic", CompletionSolver::Stochastic),
-        ],
-    )
 }

@@ -1,31 +1,11 @@
 //! `consilience crowd`: methods over answers.
 
+use consilience::Clusters;
 use consilience::crowd::{BlockModel, CrowdClustering, CrowdMethod, PenaltyChoice, PositionModel};
-use consilience::{Clusters, MemoryBudget, Seed};
 
-use crate::args::Count;
+use super::Ask;
 use crate::choices::{Choice, Meaning, Param, Params, choice, count, flag, number};
 use crate::failure::{Failure, Outcome};
-use crate::memory;
-
-/// What the user asks of a method beside its parameters.
-#[derive(Clone, Copy)]
-pub(crate) struct Ask {
-    clusters: Clusters,
-    seed: Seed,
-    budget: MemoryBudget,
-}
-
-impl Ask {
-    /// So many clusters, or as many as the answers ask for, in as much memory as there is.
-    pub(crate) fn new(clusters: Count, seed: u64) -> Self {
-        let clusters = match clusters {
-            Count::Fixed(k) => Clusters::Fixed(k),
-            Count::Auto => Clusters::Auto,
-        };
-        Ask { clusters, seed: Seed(seed), budget: memory::budget() }
-    }
-}
 
 pub(super) const SHARED: Meaning = [
     "with answers by keyword: two objects are the same that share so many of them",
@@ -58,65 +38,50 @@ const RATES_BY_CLUSTER: Meaning =
 const TOLERANCE: Meaning = ["stops where no membership changes by more", "1e-4", "above 0"];
 const MAX_ITERATIONS: Meaning = ["iterations of a start at most", "300", "at least 1"];
 
+/// A row: a method with the two parameters that all take, and its own.
+macro_rules! crowd {
+    ($name:literal, $method:ident $($own:tt)*) => {
+        choice!(
+            $name, Crowd::made,
+            |ask: &Ask<Clusters>| Crowd::new(CrowdMethod::$method, ask),
+            shared: count => Crowd::shared; SHARED,
+            alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE
+            $($own)*
+        )
+    };
+}
+
 /// `--method`. `shared` is a parameter of the answers, not of the method: with keywords two objects
 /// are the same that share so many of them.
-pub(crate) static METHODS: [Choice<Crowd, Ask>; 10] = [
-    choice!("auto", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Auto, ask),
-        shared: count => Crowd::shared; SHARED,
-        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
-    ),
-    choice!("block", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Block, ask),
-        shared: count => Crowd::shared; SHARED,
-        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
-        restarts: count => |crowd: Crowd, n| crowd.with_model(|model| model.restarts(n)); RESTARTS,
-        pseudo_count: number => |crowd: Crowd, x| crowd.with_model(|model| model.pseudo_count(x));
-            PSEUDO_COUNT,
-        rates_by_cluster: flag => |crowd: Crowd, x| {
-            crowd.with_model(|model| model.rates_by_cluster(x))
-        }; RATES_BY_CLUSTER,
-        rates_between_clusters: flag => |crowd: Crowd, x| {
-            crowd.with_model(|model| model.rates_between_clusters(x))
-        };
+pub(crate) static METHODS: [Choice<Crowd, Ask<Clusters>>; 10] = [
+    crowd!("auto", Auto),
+    crowd!("block", Block,
+        restarts: count => model(BlockModel::restarts); RESTARTS,
+        pseudo_count: number => model(BlockModel::pseudo_count); PSEUDO_COUNT,
+        rates_by_cluster: flag => model(BlockModel::rates_by_cluster); RATES_BY_CLUSTER,
+        rates_between_clusters: flag => model(BlockModel::rates_between_clusters);
             ["pairs of clusters differ in how readily they are confused", "true", "true, false"],
-        tolerance: number => |crowd: Crowd, x| crowd.with_model(|model| model.tolerance(x));
-            TOLERANCE,
-        max_iterations: count => |crowd: Crowd, n| {
-            crowd.with_model(|model| model.max_iterations(n))
-        }; MAX_ITERATIONS,
+        tolerance: number => model(BlockModel::tolerance); TOLERANCE,
+        max_iterations: count => model(BlockModel::max_iterations); MAX_ITERATIONS,
     ),
-    choice!("block-by-worker", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::BlockByWorker, ask),
-        shared: count => Crowd::shared; SHARED,
-        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
-        restarts: count => |crowd: Crowd, n| crowd.with_model(|model| model.restarts(n)); RESTARTS,
-        pseudo_count: number => |crowd: Crowd, x| crowd.with_model(|model| model.pseudo_count(x));
-            PSEUDO_COUNT,
-        rates_by_cluster: flag => |crowd: Crowd, x| {
-            crowd.with_model(|model| model.rates_by_cluster(x))
-        }; RATES_BY_CLUSTER,
-        tolerance: number => |crowd: Crowd, x| crowd.with_model(|model| model.tolerance(x));
-            TOLERANCE,
-        max_iterations: count => |crowd: Crowd, n| {
-            crowd.with_model(|model| model.max_iterations(n))
-        }; MAX_ITERATIONS,
+    crowd!("block-by-worker", BlockByWorker,
+        restarts: count => model(BlockModel::restarts); RESTARTS,
+        pseudo_count: number => model(BlockModel::pseudo_count); PSEUDO_COUNT,
+        rates_by_cluster: flag => model(BlockModel::rates_by_cluster); RATES_BY_CLUSTER,
+        tolerance: number => model(BlockModel::tolerance); TOLERANCE,
+        max_iterations: count => model(BlockModel::max_iterations); MAX_ITERATIONS,
     ),
-    choice!("latent-class", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::LatentClass, ask),
-        shared: count => Crowd::shared; SHARED,
-        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
-        restarts: count => |crowd: Crowd, n| crowd.with_model(|model| model.restarts(n)); RESTARTS,
-        tolerance: number => |crowd: Crowd, x| crowd.with_model(|model| model.tolerance(x));
-            TOLERANCE,
-        max_iterations: count => |crowd: Crowd, n| {
-            crowd.with_model(|model| model.max_iterations(n))
-        }; MAX_ITERATIONS,
+    crowd!("latent-class", LatentClass,
+        restarts: count => model(BlockModel::restarts); RESTARTS,
+        tolerance: number => model(BlockModel::tolerance); TOLERANCE,
+        max_iterations: count => model(BlockModel::max_iterations); MAX_ITERATIONS,
     ),
-    choice!("bayesian", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Bayesian, ask),
-        shared: count => Crowd::shared; SHARED,
-        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
-        dimensions: count => |crowd: Crowd, n| crowd.with_positions(|model| model.dimensions(n));
+    crowd!("bayesian", Bayesian,
+        dimensions: count => positions(PositionModel::dimensions);
             ["dimensions of the positions", "4", "1 to 16"],
-        components: count => |crowd: Crowd, n| crowd.with_positions(|model| model.components(n));
+        components: count => positions(PositionModel::components);
             ["components of the mixture at most; only with --clusters auto", "20", "1 to 1000"],
-        restarts: count => |crowd: Crowd, n| crowd.with_positions(|model| model.restarts(n));
+        restarts: count => positions(PositionModel::restarts);
             [
                 "starts; with --clusters auto a third of them, rounded up, for the number of \
                  clusters that the search ends with, one fewer and one more, up to 100,000 pair \
@@ -124,11 +89,9 @@ pub(crate) static METHODS: [Choice<Crowd, Ask>; 10] = [
                 "6",
                 "1 to 10000",
             ],
-        tolerance: number => |crowd: Crowd, x| crowd.with_positions(|model| model.tolerance(x));
+        tolerance: number => positions(PositionModel::tolerance);
             ["stops where no membership changes by more", "1e-3", "above 0"],
-        max_iterations: count => |crowd: Crowd, n| {
-            crowd.with_positions(|model| model.max_iterations(n))
-        };
+        max_iterations: count => positions(PositionModel::max_iterations);
             ["rounds of a start at most", "200", "at least 1"],
     ),
     Choice {
@@ -143,22 +106,10 @@ pub(crate) static METHODS: [Choice<Crowd, Ask>; 10] = [
         ],
         make: completion,
     },
-    choice!("log-odds", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::LogOdds, ask),
-        shared: count => Crowd::shared; SHARED,
-        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
-    ),
-    choice!("spectral", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Spectral, ask),
-        shared: count => Crowd::shared; SHARED,
-        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
-    ),
-    choice!("dawid-skene", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::DawidSkene, ask),
-        shared: count => Crowd::shared; SHARED,
-        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
-    ),
-    choice!("pairs", Crowd::made, |ask: &Ask| Crowd::new(CrowdMethod::Pairs, ask),
-        shared: count => Crowd::shared; SHARED,
-        alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE,
-    ),
+    crowd!("log-odds", LogOdds),
+    crowd!("spectral", Spectral),
+    crowd!("dawid-skene", DawidSkene),
+    crowd!("pairs", Pairs),
 ];
 
 /// A method over answers, and how answers by keyword are read.
@@ -170,7 +121,7 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    fn new(method: CrowdMethod, ask: &Ask) -> Self {
+    fn new(method: CrowdMethod, ask: &Ask<Clusters>) -> Self {
         Crowd {
             clustering: CrowdClustering::new(ask.clusters)
                 .method(method)
@@ -193,28 +144,28 @@ impl Crowd {
         self
     }
 
-    fn with_model(mut self, set: impl FnOnce(BlockModel) -> BlockModel) -> Self {
-        self.model = set(self.model);
-        self
-    }
-
-    fn with_positions(mut self, set: impl FnOnce(PositionModel) -> PositionModel) -> Self {
-        self.positions = set(self.positions);
-        self
-    }
-
     fn made(mut self) -> Self {
         self.clustering = self.clustering.block_model(self.model).position_model(self.positions);
         self
     }
 }
 
+/// Sets something of the block models.
+fn model<T>(set: fn(BlockModel, T) -> BlockModel) -> impl Fn(Crowd, T) -> Crowd {
+    move |crowd, value| Crowd { model: set(crowd.model, value), ..crowd }
+}
+
+/// Sets something of the model of positions.
+fn positions<T>(set: fn(PositionModel, T) -> PositionModel) -> impl Fn(Crowd, T) -> Crowd {
+    move |crowd, value| Crowd { positions: set(crowd.positions, value), ..crowd }
+}
+
 /// Robust matrix completion: `c` is the factor of the errors' weight, or `penalty` a rule that
 /// finds it; `d0` and `d1` are the shares of answers up to which pairs are apart, from which they
 /// are together.
-fn completion(ask: &Ask, params: &Params<'_>) -> Outcome<Crowd> {
+fn completion(ask: &Ask<Clusters>, params: &Params<'_>) -> Outcome<Crowd> {
     let mut crowd = Crowd::new(CrowdMethod::Rmc, ask);
-    if let Some(shared) = params.count("shared")? {
+    if let Some(shared) = count(params, "shared")? {
         crowd = crowd.shared(shared);
     }
     if let Some(look) = flag(params, "alternative")? {
@@ -223,7 +174,7 @@ fn completion(ask: &Ask, params: &Params<'_>) -> Outcome<Crowd> {
     if let Some(penalty) = penalty(params, "penalty")? {
         crowd.clustering = crowd.clustering.penalty(penalty);
     }
-    if let (d0, d1) = (params.number("d0")?, params.number("d1")?)
+    if let (d0, d1) = (number(params, "d0")?, number(params, "d1")?)
         && (d0.is_some() || d1.is_some())
     {
         crowd.clustering = crowd.clustering.thresholds(d0.unwrap_or(0.0), d1.unwrap_or(0.9));
@@ -238,7 +189,7 @@ pub(crate) fn penalty(params: &Params<'_>, name: &str) -> Outcome<Option<Penalty
         ("held-out", PenaltyChoice::HeldOut),
         ("balance", PenaltyChoice::Balance),
     ];
-    match (params.number("c")?, params.one_of(name, &rules)?) {
+    match (number(params, "c")?, params.one_of(name, &rules)?) {
         (Some(_), Some(_)) => {
             Err(Failure::bad(format!("--param c and {name}: a factor and a rule; expected one")))
         }

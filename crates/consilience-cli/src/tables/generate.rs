@@ -9,18 +9,29 @@ use consilience::generate::{
     Rpcl, Scale, Spectral, SphericalKMeans, USpec,
 };
 
-use crate::choices::{Choice, Params, choice, count, flag, number};
+use crate::choices::{Choice, Meaning, among, choice, count, flag, number, one_of};
 use crate::failure::{Failure, Outcome};
 
 type Made = Box<dyn BaseClusterer>;
 
+/// How clusters merge; the first three are those of a network, too.
+pub(super) static LINKAGES: [(&str, Linkage); 6] = [
+    ("single", Linkage::Single),
+    ("average", Linkage::Average),
+    ("complete", Linkage::Complete),
+    ("ward", Linkage::Ward),
+    ("centroid", Linkage::Centroid),
+    ("median", Linkage::Median),
+];
+const RESTARTS: Meaning = ["random starts, of which the best is kept", "1", "1 to 10000"];
+const ITERATIONS: Meaning = ["iterations at most", "100", "at least 1"];
+const OF_A_START: Meaning = ["iterations of a start at most", "100", "at least 1"];
+
 /// `--method`.
 pub(crate) static METHODS: [Choice<Made>; 10] = [
     choice!("kmeans", boxed, |_| KMeans::new(),
-        restarts: count => KMeans::restarts;
-            ["random starts, of which the best is kept", "1", "1 to 10000"],
-        max_iterations: count => KMeans::max_iterations;
-            ["iterations of a start at most", "100", "at least 1"],
+        restarts: count => KMeans::restarts; RESTARTS,
+        max_iterations: count => KMeans::max_iterations; OF_A_START,
         tolerance: number => KMeans::tolerance;
             [
                 "stops where the summed squared movement of the centres is at most this times \
@@ -36,10 +47,8 @@ pub(crate) static METHODS: [Choice<Made>; 10] = [
             ["how many batches", "100", "1 to 1000000"],
     ),
     choice!("spherical-kmeans", boxed, |_| SphericalKMeans::new(),
-        restarts: count => SphericalKMeans::restarts;
-            ["random starts, of which the best is kept", "1", "1 to 10000"],
-        max_iterations: count => SphericalKMeans::max_iterations;
-            ["iterations of a start at most", "100", "at least 1"],
+        restarts: count => SphericalKMeans::restarts; RESTARTS,
+        max_iterations: count => SphericalKMeans::max_iterations; OF_A_START,
         tolerance: number => SphericalKMeans::tolerance;
             ["as of kmeans, of features at length 1", "1e-4", "at least 0"],
     ),
@@ -52,8 +61,7 @@ pub(crate) static METHODS: [Choice<Made>; 10] = [
             ],
         width: number => KernelKMeans::width;
             ["kernel width, as a multiple of the median squared distance", "1", "above 0"],
-        restarts: count => KernelKMeans::restarts;
-            ["random starts, of which the best is kept", "1", "1 to 10000"],
+        restarts: count => KernelKMeans::restarts; RESTARTS,
     ),
     choice!("rpcl", boxed, |_| Rpcl::new(),
         learning_rate: number => Rpcl::learning_rate;
@@ -78,8 +86,7 @@ pub(crate) static METHODS: [Choice<Made>; 10] = [
             ],
     ),
     choice!("gaussian-mixture", boxed, |_| GaussianMixture::new(),
-        max_iterations: count => GaussianMixture::max_iterations;
-            ["iterations at most", "100", "at least 1"],
+        max_iterations: count => GaussianMixture::max_iterations; ITERATIONS,
         tolerance: number => GaussianMixture::tolerance;
             [
                 "stops where the mean log-likelihood of an object rises by less",
@@ -96,8 +103,7 @@ pub(crate) static METHODS: [Choice<Made>; 10] = [
     choice!("fuzzy-c-means", boxed, |_| FuzzyCMeans::new(),
         fuzzifier: number => FuzzyCMeans::fuzzifier;
             ["memberships are the softer the larger it is", "2", "above 1, at most 100"],
-        max_iterations: count => FuzzyCMeans::max_iterations;
-            ["iterations at most", "100", "at least 1"],
+        max_iterations: count => FuzzyCMeans::max_iterations; ITERATIONS,
         tolerance: number => FuzzyCMeans::tolerance;
             ["stops where the objective falls by less than this share of it", "1e-4", "at least 0"],
     ),
@@ -120,7 +126,7 @@ pub(crate) static METHODS: [Choice<Made>; 10] = [
             ["runs of the k-means on the eigenvectors", "5", "1 to 10000"],
     ),
     choice!("agglomerative", boxed, |_| Agglomerative::default(),
-        linkage: linkage => |_, linkage| Agglomerative::new(linkage);
+        linkage: among(&LINKAGES) => |_, linkage| Agglomerative::new(linkage);
             ["how clusters merge", "average", "single, average, complete, ward, centroid, median"],
     ),
     choice!("uspec", boxed, |_| USpec::new(),
@@ -152,45 +158,23 @@ fn boxed<C: BaseClusterer + 'static>(clusterer: C) -> Made {
     Box::new(clusterer)
 }
 
-fn linkage(params: &Params<'_>, name: &str) -> Outcome<Option<Linkage>> {
-    params.one_of(
-        name,
-        &[
-            ("single", Linkage::Single),
-            ("average", Linkage::Average),
-            ("complete", Linkage::Complete),
-            ("ward", Linkage::Ward),
-            ("centroid", Linkage::Centroid),
-            ("median", Linkage::Median),
-        ],
-    )
-}
-
 /// `--scale`.
 pub(crate) fn scale(name: &str) -> Outcome<Scale> {
-    match name {
-        "none" => Ok(Scale::None),
-        "minmax" => Ok(Scale::MinMax),
-        "zscore" => Ok(Scale::ZScore),
-        _ => Err(Failure::Bad(format!(
-            "--scale {name}: unknown; expected one of none, minmax, zscore"
-        ))),
-    }
+    let scales = [("none", Scale::None), ("minmax", Scale::MinMax), ("zscore", Scale::ZScore)];
+    one_of("--scale", name, &scales)
 }
 
 /// `--missing`; only members of an ensemble can leave objects out.
 pub(crate) fn missing(name: &str, by_member: bool) -> Outcome<Missing> {
-    match name {
-        "error" => Ok(Missing::Refuse),
-        "mean" => Ok(Missing::Mean),
-        "median" => Ok(Missing::Median),
-        "nearest" => Ok(Missing::Nearest),
-        "member" if by_member => Ok(Missing::Member),
-        _ => Err(Failure::Bad(format!(
-            "--missing {name}: unknown; expected one of error, mean, median, nearest{}",
-            if by_member { ", member" } else { "" }
-        ))),
-    }
+    let ways = [
+        ("error", Missing::Refuse),
+        ("mean", Missing::Mean),
+        ("median", Missing::Median),
+        ("nearest", Missing::Nearest),
+        ("member", Missing::Member),
+    ];
+    let known = if by_member { 5 } else { 4 };
+    one_of("--missing", name, &ways[..known])
 }
 
 /// `2..50` or `2..=50`, both ends included, or a single number.

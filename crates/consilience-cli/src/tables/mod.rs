@@ -14,15 +14,15 @@ use crate::memory;
 
 /// What the user asks of a method beside its parameters.
 #[derive(Clone, Copy)]
-pub(crate) struct Ask {
-    pub(crate) clusters: usize,
+pub(crate) struct Ask<C = usize> {
+    pub(crate) clusters: C,
     pub(crate) seed: Seed,
     pub(crate) budget: MemoryBudget,
 }
 
-impl Ask {
+impl<C> Ask<C> {
     /// So many clusters, in as much memory as there is.
-    pub(crate) fn new(clusters: usize, seed: u64) -> Self {
+    pub(crate) fn new(clusters: C, seed: u64) -> Self {
         Ask { clusters, seed: Seed(seed), budget: memory::budget() }
     }
 }

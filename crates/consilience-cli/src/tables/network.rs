@@ -3,11 +3,12 @@
 use consilience::catalogue::AnyConsensus;
 use consilience::consensus::{NetworkComponents, NetworkLinkage, NetworkPropagation};
 use consilience::graph::Network;
-use consilience::{Clusters, ConsensusFunction, Linkage, Partition, Seed};
+use consilience::{Clusters, ConsensusFunction, Partition, Seed};
 
+use super::generate::LINKAGES;
 use crate::args::{Consensus, Count};
-use crate::choices::{Choice, Params, choice, count, find, number};
-use crate::failure::{Failure, Outcome};
+use crate::choices::{Choice, among, choice, count, find, number};
+use crate::failure::Outcome;
 
 /// What `--method` is where nothing is said.
 const USUAL: &str = "network-propagation";
@@ -38,7 +39,7 @@ pub(crate) static METHODS: [Choice<AnyConsensus, Ask>; 3] = [
     ),
     choice!("network-linkage", hard,
         |ask: &Ask| NetworkLinkage::new(ask.network.clone(), ask.clusters),
-        linkage: linkage => NetworkLinkage::linkage;
+        linkage: among(&LINKAGES[..3]) => NetworkLinkage::linkage;
             [
                 "how the edges between two clusters count: by their mean, the best or the worst",
                 "average",
@@ -49,17 +50,6 @@ pub(crate) static METHODS: [Choice<AnyConsensus, Ask>; 3] = [
 
 fn hard(method: impl ConsensusFunction<Output = Partition> + 'static) -> AnyConsensus {
     AnyConsensus::Hard(Box::new(method))
-}
-
-fn linkage(params: &Params<'_>, name: &str) -> Outcome<Option<Linkage>> {
-    params.one_of(
-        name,
-        &[
-            ("single", Linkage::Single),
-            ("average", Linkage::Average),
-            ("complete", Linkage::Complete),
-        ],
-    )
 }
 
 /// Whether a method needs the edges of a network.
@@ -80,16 +70,14 @@ impl<'a> Request<'a> {
     pub(crate) fn parse(args: &'a Consensus) -> Outcome<Self> {
         let name = if args.method == "auto" { USUAL } else { &args.method };
         let method = find("--edges: --method", name, &METHODS)?;
-        let clusters = match args.clusters {
-            Some(Count::Fixed(k)) if name != LINKAGE => {
-                return Err(Failure::Bad(format!(
-                    "--clusters {k}: {name} finds the number of clusters itself; expected \
-                     --method {LINKAGE}"
-                )));
-            }
-            Some(Count::Fixed(k)) => Clusters::Fixed(k),
-            Some(Count::Auto) | None => Clusters::Auto,
-        };
+        if let Some(Count::Fixed(k)) = args.clusters {
+            ensure!(
+                name == LINKAGE,
+                "--clusters {k}: {name} finds the number of clusters itself; expected --method \
+                 {LINKAGE}"
+            );
+        }
+        let clusters = args.clusters.unwrap_or(Count::Auto).into();
         let request =
             Request { method, clusters, seed: Seed(args.common.seed), params: &args.params };
         request.on(Network::new(1, [])?)?;

@@ -8,8 +8,8 @@ use consilience::generate::KMeans;
 
 use super::Ask;
 use super::cluster::{Learner, METRICS};
-use crate::choices::{Choice, Meaning, Params, choice, count, find, flag, number, text};
-use crate::failure::{Failure, Outcome};
+use crate::choices::{Choice, Meaning, Params, among, choice, count, find, flag, number, text};
+use crate::failure::Outcome;
 use crate::memory;
 
 /// How a consensus follows constraints.
@@ -20,6 +20,8 @@ pub(crate) enum Rule {
     Weights(UpdateRule),
 }
 
+const LOSSES: [(&str, PairLoss); 2] =
+    [("squared", PairLoss::Squared), ("probability", PairLoss::Probability)];
 const POWER: Meaning =
     ["power of the singular values in the embedding", "1", "above 0, at most 100"];
 const FOLDS: Meaning = ["folds of the links in cross-validation", "5", "2 to 10000"];
@@ -82,7 +84,7 @@ pub(crate) static RULES: [Choice<Rule, Ask>; 5] = [
         caution: if_validated => MetricRule::caution; CAUTION,
     ),
     choice!("exact", weights, |_: &Ask| ExactUpdate::default(),
-        loss: loss => ExactUpdate::loss;
+        loss: among(&LOSSES) => ExactUpdate::loss;
             [
                 "what a violated link costs; squared as in the papers",
                 "squared",
@@ -168,13 +170,7 @@ fn learner(params: &Params<'_>, name: &str) -> Outcome<Option<Learner>> {
 /// A number that cross-validation alone looks at.
 fn if_validated(params: &Params<'_>, name: &str) -> Outcome<Option<f64>> {
     let given = number(params, name)?;
-    if given.is_some() && flag(params, "cross_validated")? == Some(false) {
-        return Err(Failure::Bad(format!("--param {name}: only with cross_validated=true")));
-    }
+    let idle = given.is_some() && flag(params, "cross_validated")? == Some(false);
+    ensure!(!idle, "--param {name}: only with cross_validated=true");
     Ok(given)
-}
-
-fn loss(params: &Params<'_>, name: &str) -> Outcome<Option<PairLoss>> {
-    let losses = [("squared", PairLoss::Squared), ("probability", PairLoss::Probability)];
-    params.one_of(name, &losses)
 }

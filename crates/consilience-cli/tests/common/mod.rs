@@ -5,7 +5,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -61,6 +61,10 @@ impl Folder {
         fs::read(self.path(name)).unwrap()
     }
 
+    pub(crate) fn text(&self, name: &str) -> String {
+        String::from_utf8(self.read(name)).unwrap()
+    }
+
     pub(crate) fn command(&self, args: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_consilience"));
         command.args(args.split_whitespace()).current_dir(self.0.path());
@@ -75,6 +79,14 @@ impl Folder {
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
         }
+    }
+
+    /// Runs a line of shell, for limits and for streams that are full; `PROGRAM` is the program.
+    pub(crate) fn shell(&self, line: &str) -> Output {
+        let line = line.replace("PROGRAM", env!("CARGO_BIN_EXE_consilience"));
+        let mut command = Command::new("sh");
+        command.args(["-c", &line]).current_dir(self.0.path()).stdin(Stdio::null());
+        command.output().unwrap()
     }
 
     /// Runs what must succeed.
@@ -107,6 +119,14 @@ impl Folder {
         }
         assert_eq!(self.names(), before, "{reply}");
     }
+}
+
+/// The one line on standard error of what ended with the exit code of an error.
+pub(crate) fn told(output: &Output, line: &str) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{line}: {text}");
+    assert!(text.starts_with("error: ") && text.lines().count() == 1, "{line}: {text}");
+    text
 }
 
 /// A `.npy` file of given type and shape around raw bytes.

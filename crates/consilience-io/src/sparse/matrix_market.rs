@@ -5,9 +5,9 @@ use std::io::Read;
 use consilience_core::{Observer, Result, ensure};
 use ndarray::{Array2, ShapeBuilder};
 
-use super::{Entries, cells, lines, number, whole};
+use super::{Entries, cells, lines, number, shown, whole};
 use crate::allowance::Allowance;
-use crate::fault::{excerpt, malformed};
+use crate::fault::{ensure_format, excerpt, malformed};
 use crate::features::FeatureTable;
 
 /// What the first line says.
@@ -32,7 +32,7 @@ impl Header {
             return Err(malformed(format!(
                 "no Matrix Market: it begins with {:?}; expected %%MatrixMarket matrix, a layout, \
                  a field and a symmetry",
-                excerpt(&String::from_utf8_lossy(line))
+                shown(line)
             )));
         };
         let coordinate = match layout {
@@ -114,11 +114,10 @@ impl Matrix<'_> {
             return Ok(());
         };
         self.read += 1;
-        if self.read > count {
-            return Err(malformed(format!(
-                "line {at}: more than the {count} entries that the file promises"
-            )));
-        }
+        ensure_format!(
+            self.read <= count,
+            "line {at}: more than the {count} entries that the file promises"
+        );
         if !header.coordinate {
             let value = number(cells.next().unwrap_or_default(), at)?;
             return self.allowance.push(&mut self.dense, value);
@@ -147,9 +146,7 @@ impl Matrix<'_> {
         let (Some(header), Some((rows, columns, count))) = (self.header, self.sizes) else {
             return Err(malformed("Matrix Market without a line of sizes"));
         };
-        if self.read != count {
-            return Err(malformed(format!("truncated: {} of {count} entries", self.read)));
-        }
+        ensure_format!(self.read == count, "truncated: {} of {count} entries", self.read);
         if header.coordinate {
             let matrix = self.entries.into_matrix((rows, columns), self.allowance)?;
             return Ok(FeatureTable::Sparse64(matrix));

@@ -8,7 +8,7 @@ use ndarray::Array2;
 
 use super::matrix;
 use crate::allowance::Allowance;
-use crate::fault::{malformed, within};
+use crate::fault::{ensure_format, malformed};
 use crate::features::FeatureTable;
 use crate::npz;
 
@@ -41,13 +41,11 @@ pub(crate) fn read<R: Read + Seek>(
     };
     let whole = |name: &str| -> Result<Vec<usize>> {
         let numbers = table(name)?.into_f64()?.into_raw_vec_and_offset().0;
-        let bad =
-            numbers.iter().position(|v| !(v.fract() == 0.0 && (0.0..2f64.powi(53)).contains(v)));
-        if let Some(at) = bad {
-            let value = numbers[at];
-            return Err(within(format!("array {name:?}"))(malformed(format!(
-                "entry {at} is {value}; expected whole numbers of at least 0"
-            ))));
+        for (at, v) in numbers.iter().enumerate() {
+            ensure_format!(
+                v.fract() == 0.0 && (0.0..2f64.powi(53)).contains(v),
+                "array {name:?}: entry {at} is {v}; expected whole numbers of at least 0"
+            );
         }
         Ok(numbers.into_iter().map(|v| v as usize).collect())
     };
@@ -57,14 +55,13 @@ pub(crate) fn read<R: Read + Seek>(
     };
     let shape = if by_rows { (n, d) } else { (d, n) };
     let starts = whole("indptr")?;
-    if starts.len() - 1 != shape.0 {
-        let what = if by_rows { "rows" } else { "columns" };
-        return Err(malformed(format!(
-            "{} pointers for {} {what}; expected one more than {what}",
-            starts.len(),
-            shape.0
-        )));
-    }
+    let what = if by_rows { "rows" } else { "columns" };
+    ensure_format!(
+        starts.len() - 1 == shape.0,
+        "{} pointers for {} {what}; expected one more than {what}",
+        starts.len(),
+        shape.0
+    );
     let indices = whole("indices")?;
     let found = match table("data")? {
         FeatureTable::F32(values) => {

@@ -5,9 +5,9 @@ use std::io::Read;
 
 use consilience_core::{Observer, Result};
 
-use super::{Entries, cells, lines, number, whole};
+use super::{Entries, cells, lines, number, shown, whole};
 use crate::allowance::Allowance;
-use crate::fault::{excerpt, malformed};
+use crate::fault::{ensure_format, malformed};
 use crate::features::FeatureTable;
 use crate::label::label;
 use crate::table::LabelColumns;
@@ -26,18 +26,17 @@ pub(crate) fn features<R: Read>(
         check_class(class, at)?;
         for cell in cells {
             let Some(colon) = cell.iter().position(|&b| b == b':') else {
-                let cell = excerpt(&String::from_utf8_lossy(cell));
+                let cell = shown(cell);
                 return Err(malformed(format!("line {at}: {cell:?}; expected column:value")));
             };
             if &cell[..colon] == b"qid" {
                 continue;
             }
             let column = whole(&cell[..colon], "column", at)?;
-            if column >= u32::MAX as usize {
-                return Err(malformed(format!(
-                    "line {at}: column {column}; expected less than 2^32"
-                )));
-            }
+            ensure_format!(
+                column < u32::MAX as usize,
+                "line {at}: column {column}; expected less than 2^32"
+            );
             zero |= column == 0;
             columns = columns.max(column + 1);
             entries.push((rows, column, number(&cell[colon + 1..], at)?), allowance)?;
@@ -45,9 +44,10 @@ pub(crate) fn features<R: Read>(
         rows += 1;
         Ok(())
     })?;
-    if rows == 0 || columns == 0 {
-        return Err(malformed("no entries; expected a class and column:value on every line"));
-    }
+    ensure_format!(
+        rows > 0 && columns > 0,
+        "no entries; expected a class and column:value on every line"
+    );
     if zero {
         notes.push("columns are counted from 0".into());
     } else {
@@ -81,10 +81,11 @@ pub(crate) fn classes<R: Read>(
 
 /// Refuses a line that begins with an entry.
 fn check_class(class: &[u8], at: usize) -> Result<()> {
-    if class.contains(&b':') {
-        let class = excerpt(&String::from_utf8_lossy(class));
-        return Err(malformed(format!("line {at}: {class:?}; expected a class before entries")));
-    }
+    ensure_format!(
+        !class.contains(&b':'),
+        "line {at}: {:?}; expected a class before entries",
+        shown(class)
+    );
     Ok(())
 }
 

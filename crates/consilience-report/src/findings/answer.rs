@@ -1,10 +1,10 @@
-use consilience_core::scores::{Contingency, Scores};
+use consilience_core::scores::Scores;
 use consilience_core::{
-    Ensemble, ErrorKind, MemoryBudget, Microclusters, Observer, Partition, Report, Result,
-    Similarity,
+    MemoryBudget, Microclusters, Observer, Partition, Report, Result, Similarity,
 };
 use consilience_graph::{CoAssociation, vat_order};
-use consilience_trust::{Diagnostics, HALF};
+use consilience_trust::Diagnostics;
+use consilience_trust::common::{count, overlap};
 use serde::Serialize;
 
 use super::sample::Sample;
@@ -20,8 +20,6 @@ const MOST_CELLS: usize = 4_000;
 const UNLIKE: f64 = 0.1;
 /// From this share of undecided objects on, single objects are not to be trusted.
 const UNDECIDED: f64 = 0.1;
-/// A cluster that no member confirms better than this has dissolved (Hennig 2007).
-const DISSOLVED: f64 = 0.5;
 
 /// What was clustered. Part of [`Findings`](crate::Findings).
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -89,13 +87,14 @@ pub struct ClusterFindings {
     pub share: f64,
     /// Their mean confidence.
     pub confidence: f64,
-    /// Mean co-association of two of its objects.
+    /// Share of the members' statements about two of its objects that put them together: the mean
+    /// co-association where no label is missing.
     pub density: f64,
     /// Mean over the members of the largest Jaccard index with one of their clusters.
     pub stability: Option<f64>,
-    /// The cluster with the largest mean co-association.
+    /// The cluster with the largest share of statements that put an object of each together.
     pub nearest: Option<usize>,
-    /// That co-association.
+    /// That share.
     pub nearest_density: Option<f64>,
 }
 
@@ -137,12 +136,6 @@ pub struct ClassFindings {
     pub objects: u64,
 }
 
-/// How many objects the rows of this kind stand for.
-pub(super) fn count(ensemble: &Ensemble, kind: impl Fn(usize) -> bool) -> u64 {
-    let rows = (0..ensemble.n_objects()).filter(|&i| kind(i));
-    rows.map(|i| ensemble.counts().map_or(1, |counts| counts[i])).sum()
-}
-
 pub(super) fn input(
     report: &ClusteringReport<'_>,
     nodes: &Microclusters,
@@ -150,15 +143,12 @@ pub(super) fn input(
 ) -> InputFindings {
     let ensemble = report.ensemble;
     let labelled: u64 = nodes.sizes().iter().sum();
-    let (n, m) = (ensemble.n_objects(), ensemble.n_members());
-    let labels = |member: &Partition| -> u64 {
-        let count = |i: usize| ensemble.counts().map_or(1, |counts| counts[i]);
-        (0..n).filter(|&i| member.label(i).is_some()).map(count).sum()
-    };
+    let m = ensemble.n_members();
+    let labels = |member: &Partition| count(ensemble, |i| member.label(i).is_some());
     let known: f64 = ensemble.members().iter().map(|member| labels(member) as f64).sum();
     InputFindings {
         objects: ensemble.total_count(),
-        rows: n,
+        rows: ensemble.n_objects(),
         members: m,
         member_clusters: ensemble.n_clusters(),
         microclusters: nodes.n_nodes(),
@@ -180,11 +170,8 @@ pub(super) fn answer(
     number: &NumberFindings,
 ) -> AnswerFindings {
     let ensemble = report.ensemble;
-    let known = |i: usize| partition.label(i).is_some();
-    let labelled = count(ensemble, known);
-    // With one cluster there is no other to be close to.
-    let several = trust.clusters.len() > 1;
-    let undecided = count(ensemble, |i| several && known(i) && trust.confidence[i] <= HALF);
+    let labelled = count(ensemble, |i| partition.label(i).is_some());
+    let undecided = trust.undecided(partition, ensemble);
     let objects: f64 = trust.clusters.iter().map(|c| c.objects as f64).sum();
     let sum: f64 = trust.clusters.iter().map(|c| c.confidence * c.objects as f64).sum();
     let confidence = if objects > 0.0 { sum / objects } else { 0.0 };
@@ -209,8 +196,7 @@ fn verdict(
     number: &NumberFindings,
 ) -> String {
     let k = trust.clusters.len();
-    let dissolved =
-        trust.clusters.iter().filter(|c| c.stability.is_some_and(|s| s < DISSOLVED)).count();
+    let dissolved = trust.dissolved();
     let (least, most) = number.range;
     let unsure = if number.fixed {
         String::new()
@@ -337,10 +323,8 @@ pub(super) fn truth(
     partition: &Partition,
     truth: &Partition,
 ) -> Result<Option<TruthFindings>> {
-    let table = match Contingency::with_counts(partition, truth, report.ensemble.counts()) {
-        Err(e) if e.kind() == ErrorKind::Empty => return Ok(None),
-        table => table?,
-    };
+    let table = overlap(partition, truth, report.ensemble.counts())?;
+    let Some(table) = table else { return Ok(None) };
     let classes = table.column_sums().iter().enumerate();
     Ok(Some(TruthFindings {
         scores: Scores::of(&table)?.entries().into(),

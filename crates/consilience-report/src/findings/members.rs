@@ -1,10 +1,11 @@
 use consilience_core::{Partition, Result};
 use consilience_trust::Diagnostics;
+use consilience_trust::common::{adjusted_rand, count};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::name;
 use super::sample::Sample;
-use super::{adjusted_rand, name};
 use crate::ClusteringReport;
 
 /// Most members that are compared two by two.
@@ -74,9 +75,7 @@ pub(super) fn findings(
     let heard: Vec<usize> = (0..ensemble.n_members()).filter(|&u| weight(u) > 0.0).collect();
     let m = heard.len();
     let counts = |i: usize| ensemble.counts().map_or(1, |counts| counts[i]);
-    let labelled = |member: &Partition| -> u64 {
-        member.iter().enumerate().filter(|(_, l)| l.is_some()).map(|(i, _)| counts(i)).sum()
-    };
+    let labelled = |member: &Partition| count(ensemble, |i| member.label(i).is_some());
     let members = trust.members.iter().zip(ensemble.members()).enumerate();
     let members = members.map(|(u, (of, member))| MemberFindings {
         name: name(&report.member_names, u),

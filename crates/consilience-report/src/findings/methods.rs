@@ -1,10 +1,10 @@
 use consilience_core::{
     Clusters, Dendrogram, ErrorKind, Microclusters, Observer, Partition, Report, Result,
 };
+use consilience_trust::common::{adjusted_rand, mean};
 use serde::Serialize;
 
 use super::sample::Sample;
-use super::{adjusted_rand, mean};
 use crate::{Candidate, ClusteringReport};
 
 /// Most microclusters whose whole tree is grown for the page.
@@ -77,16 +77,7 @@ pub(super) fn compare(
     observer: &dyn Observer,
 ) -> Result<MethodsFindings> {
     let mut results: Vec<Option<Partition>> = vec![Some(sample.result.clone())];
-    let first = CandidateFindings {
-        name: candidates[0].name.clone(),
-        about: candidates[0].about.clone(),
-        clusters: Some(partition.n_clusters()),
-        with_members: None,
-        status: Some(fit.status.name()),
-        notes: fit.notes.clone(),
-        failure: None,
-    };
-    let mut found = vec![first];
+    let mut found = vec![ended(&candidates[0], partition, fit)];
     // On a sample there may be fewer rows than clusters.
     let clusters = match clusters {
         Clusters::Fixed(k) => Clusters::Fixed(k.min(sample.rows.n_objects())),
@@ -95,29 +86,18 @@ pub(super) fn compare(
     for (done, candidate) in candidates.iter().enumerate().skip(1) {
         observer.progress("methods", done, candidates.len());
         let fitted = (candidate.make)(clusters).and_then(|m| m.fit(&sample.rows, observer));
-        let mut own = CandidateFindings {
-            name: candidate.name.clone(),
-            about: candidate.about.clone(),
-            clusters: None,
-            with_members: None,
-            status: None,
-            notes: Vec::new(),
-            failure: None,
-        };
-        results.push(match fitted {
+        match fitted {
             Ok(fit) => {
-                own.clusters = Some(fit.output.n_clusters());
-                own.status = Some(fit.report.status.name());
-                own.notes = fit.report.notes;
-                Some(fit.output)
+                found.push(ended(candidate, &fit.output, &fit.report));
+                results.push(Some(fit.output));
             }
             Err(e) if e.kind() == ErrorKind::Cancelled => return Err(e),
             Err(e) => {
-                own.failure = Some(e.message().to_owned());
-                None
+                let failure = Some(e.message().to_owned());
+                found.push(CandidateFindings { failure, ..begun(candidate) });
+                results.push(None);
             }
-        });
-        found.push(own);
+        }
     }
     let counts = sample.rows.counts();
     for (own, result) in found.iter_mut().zip(&results) {
@@ -129,6 +109,29 @@ pub(super) fn compare(
     }
     let agreement = pairs(&results, counts)?;
     Ok(MethodsFindings { candidates: found, agreement, sampled: sample.drawn })
+}
+
+/// A method of which nothing is known yet.
+fn begun(candidate: &Candidate<'_>) -> CandidateFindings {
+    CandidateFindings {
+        name: candidate.name.clone(),
+        about: candidate.about.clone(),
+        clusters: None,
+        with_members: None,
+        status: None,
+        notes: Vec::new(),
+        failure: None,
+    }
+}
+
+/// A method that found something.
+fn ended(candidate: &Candidate<'_>, found: &Partition, report: &Report) -> CandidateFindings {
+    CandidateFindings {
+        clusters: Some(found.n_clusters()),
+        status: Some(report.status.name()),
+        notes: report.notes.clone(),
+        ..begun(candidate)
+    }
 }
 
 fn pairs(results: &[Option<Partition>], counts: Option<&[u64]>) -> Result<Vec<Vec<Option<f64>>>> {

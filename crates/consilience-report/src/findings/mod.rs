@@ -19,10 +19,7 @@ pub use methods::{CandidateFindings, MethodsFindings, TreeFindings};
 pub use number::{CriterionFindings, FlowFindings, NumberFindings, NumberRowFindings};
 pub use objects::{ObjectFindings, ObjectsFindings};
 
-use consilience_core::scores::Contingency;
-use consilience_core::{
-    Clusters, ErrorKind, Fit, Microclusters, Observer, Partition, Result, ensure,
-};
+use consilience_core::{Clusters, Fit, Microclusters, Observer, Partition, Result, ensure};
 use consilience_trust::{ClusterNumber, Diagnostics, NumberTable};
 use serde::Serialize;
 
@@ -165,28 +162,6 @@ fn number_table(report: &ClusteringReport<'_>, observer: &dyn Observer) -> Resul
         number = number.at_least(*range.start()).up_to(*range.end());
     }
     Ok(number.fit(report.ensemble, observer)?.output)
-}
-
-/// The adjusted Rand index of rows that stand for many objects; `None` where they have none in
-/// common.
-fn adjusted_rand(a: &Partition, b: &Partition, counts: Option<&[u64]>) -> Result<Option<f64>> {
-    match Contingency::with_counts(a, b, counts) {
-        Err(e) if e.kind() == ErrorKind::Empty => Ok(None),
-        table => Ok(Some(table?.adjusted_rand())),
-    }
-}
-
-/// The mean of what there is, each as often as its weight says where there are weights.
-fn mean(values: &[Option<f64>], weights: Option<&[f64]>) -> Option<f64> {
-    let (mut sum, mut count) = (0.0, 0.0);
-    for (u, value) in values.iter().enumerate() {
-        if let Some(value) = *value {
-            let weight = weights.map_or(1.0, |weights| weights[u]);
-            sum += weight * value;
-            count += weight;
-        }
-    }
-    (count > 0.0).then(|| sum / count)
 }
 
 /// The name that was given, or the number.

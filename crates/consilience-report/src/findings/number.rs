@@ -1,6 +1,6 @@
-use consilience_core::scores::Contingency;
 use consilience_core::{Clusters, ErrorKind, Observer, Partition, Result};
 use consilience_trust::NumberTable;
+use consilience_trust::common::overlap;
 use serde::Serialize;
 
 use super::sample::Sample;
@@ -156,10 +156,8 @@ fn layer(
     before: Option<&Partition>,
     sample: &Sample,
 ) -> Result<Option<FlowFindings>> {
-    let table = match Contingency::with_counts(before.unwrap_or(own), own, sample.rows.counts()) {
-        Err(e) if e.kind() == ErrorKind::Empty => return Ok(None),
-        table => table?,
-    };
+    let table = overlap(before.unwrap_or(own), own, sample.rows.counts())?;
+    let Some(table) = table else { return Ok(None) };
     let all = table.n_objects() as f64;
     let shares = table.column_sums().iter().map(|&s| s as f64 / all).collect();
     let links = match before {

@@ -1,6 +1,5 @@
 //! The page of some findings: HTML with everything inside.
 
-mod data;
 mod markup;
 mod sections;
 

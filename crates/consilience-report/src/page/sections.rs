@@ -2,11 +2,14 @@
 
 use std::fmt::Write;
 
+use ndarray::Array2;
+
+use super::heading;
 use super::markup::{Cell, Page, percent, thousands};
-use super::{data, heading};
 use crate::escape::escape;
-use crate::findings::PROJECTED;
+use crate::findings::{FlowFindings, PROJECTED};
 use crate::pictures::canvas::Title;
+use crate::pictures::flow::Layer;
 use crate::pictures::scatter::Point;
 use crate::pictures::{curves, dendrogram, flow, heat_map, histogram, scatter};
 use crate::{Findings, NumberFindings};
@@ -76,7 +79,9 @@ fn co_association(page: &mut Page, f: &Findings) {
         c.ends.iter().zip(&c.order).map(|(&end, name)| (end, name.to_string())).collect();
     let below = format!("{} objects, cluster by cluster", c.objects);
     let title = Title::Told("Co-association in consensus order");
-    let svg = heat_map::square(&data::matrix(f), &ends, &below, title);
+    let n = c.percent.len();
+    let shares = Array2::from_shape_fn((n, n), |(row, k)| f64::from(c.percent[row][k]) / 100.0);
+    let svg = heat_map::square(&shares, &ends, &below, title);
     let caption = format!(
         "How often two objects are together in a base clustering, from never (pale) to always \
          (dark). Dashed lines are the cuts between clusters, whose numbers stand at the left. Dark \
@@ -100,7 +105,12 @@ pub(super) fn number(page: &mut Page, f: &Findings) {
         criteria(page, f);
     }
     if n.flow.len() > 1 {
-        let layers = data::layers(&n.flow, n.clusters);
+        let layer = |layer: &FlowFindings| {
+            let taken = if layer.clusters == n.clusters { " (taken)" } else { "" };
+            let name = format!("k = {}{taken}", layer.clusters);
+            Layer { name, shares: layer.shares.clone(), links: layer.links.clone() }
+        };
+        let layers: Vec<Layer> = n.flow.iter().map(layer).collect();
         let svg = flow::flow(&layers, Title::Told("How clusters split and merge"));
         let caption = format!(
             "The objects from one number of clusters to the next, by {}: a band that divides is a \
@@ -413,9 +423,9 @@ pub(super) fn clusters(page: &mut Page, f: &Findings) {
     };
     let caption = format!(
         "Clusters. Stability is the mean largest Jaccard index with a cluster of the members: \
-         above 0.75 stable, below 0.5 dissolved. Density is how often two of its objects are \
-         together, the last column how often one is together with an object of the nearest \
-         cluster.{more}"
+         above 0.75 stable, below 0.5 dissolved. Density is how often members that label \
+         two of its objects put them together, the last column how often one of its objects and \
+         one of the nearest cluster.{more}"
     );
     let heads = [
         "cluster",

@@ -21,6 +21,15 @@ pub(crate) fn colour(cluster: usize) -> &'static str {
     CLUSTERS[cluster % CLUSTERS.len()]
 }
 
+/// The colour at a share of the way from the first of some to the last.
+pub(crate) fn blend(share: f64, stops: &[[f64; 3]]) -> String {
+    let at = share.clamp(0.0, 1.0) * (stops.len() - 1) as f64;
+    let from = (at as usize).min(stops.len() - 2);
+    let (low, high) = (stops[from], stops[from + 1]);
+    let mix = |i: usize| (low[i] + (at - from as f64) * (high[i] - low[i])).round() as u8;
+    format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
+}
+
 /// What a picture is called.
 #[derive(Clone, Copy)]
 pub(crate) enum Title<'a> {

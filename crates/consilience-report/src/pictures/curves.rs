@@ -1,7 +1,7 @@
 //! Curves: consensus CDFs in the unit square, and numbers over k.
 
 use super::canvas::{
-    Anchor, Canvas, FAINT, INK, Label, Title, colour, text_width, tick_text, ticks,
+    Anchor, Canvas, FAINT, INK, Label, Title, blend, colour, text_width, tick_text, ticks,
 };
 
 /// Most curves that are distinguished by colour and dashes; more are shaded from first to last.
@@ -91,12 +91,7 @@ fn style(at: usize, all: usize, bold: bool) -> String {
 /// From purple through green to amber, in even steps of lightness, dark enough on white.
 fn ramp(share: f64) -> String {
     let stops = [[68.0, 1.0, 84.0], [59.0, 82.0, 139.0], [33.0, 145.0, 140.0], [199.0, 140.0, 8.0]];
-    let at = share.clamp(0.0, 1.0) * 3.0;
-    let from = (at as usize).min(2);
-    let mix = |i: usize| {
-        (stops[from][i] + (at - from as f64) * (stops[from + 1][i] - stops[from][i])).round() as u8
-    };
-    format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
+    blend(share, &stops)
 }
 
 /// Numbers over k: a small picture among others of its kind. The band is the range of k that is

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use consilience_core::{Memberships, SimilarityGraph};
 use ndarray::{Array2, ArrayView2};
 
-use super::canvas::{Anchor, Canvas, INK, Label, Title, short, text_width};
+use super::canvas::{Anchor, Canvas, INK, Label, Title, blend, short, text_width};
 
 /// Most cells along one side: more than the eye distinguishes, and few enough for a file.
 pub(crate) const MOST_CELLS: usize = 200;
@@ -291,12 +291,8 @@ fn scale_at(canvas: &mut Canvas<'_>, left: f64, top: f64, height: f64) {
 
 /// From pale for 0 to dark for 1, in even steps of lightness.
 pub(crate) fn shade(value: f64) -> String {
-    let value = if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) };
-    let (pale, middle, dark) = ([247.0, 251.0, 255.0], [107.0, 174.0, 214.0], [8.0, 48.0, 107.0]);
-    let (from, to, at) =
-        if value < 0.5 { (pale, middle, 2.0 * value) } else { (middle, dark, 2.0 * value - 1.0) };
-    let mix = |i: usize| (from[i] + at * (to[i] - from[i])).round() as u8;
-    format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
+    let value = if value.is_nan() { 0.0 } else { value };
+    blend(value, &[[247.0, 251.0, 255.0], [107.0, 174.0, 214.0], [8.0, 48.0, 107.0]])
 }
 
 #[cfg(test)]

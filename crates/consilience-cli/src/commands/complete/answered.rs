@@ -32,12 +32,11 @@ pub(super) fn run(args: &Complete, path: &Path, terminal: &Terminal) -> Outcome<
     let table = args.labelling.features(features, false, args.common.seed, terminal)?;
     let objects = table.objects();
     let answers = files::answer_table(path, objects.ids.as_ref(), terminal)?;
-    if answers.ids().is_some() && objects.ids.is_none() {
-        return Err(Failure::Bad(format!(
-            "{}: names its objects by text; expected features with such ids, see --id",
-            path.display()
-        )));
-    }
+    ensure!(
+        answers.ids().is_none() || objects.ids.is_some(),
+        "{}: names its objects by text; expected features with such ids, see --id",
+        path.display()
+    );
     let rows = answers.rows().len();
     let answers = files::answers(&answers, objects.n, method.shared)
         .map_err(|failure: Failure| failure.within(path.display()))?;

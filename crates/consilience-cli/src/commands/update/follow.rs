@@ -191,11 +191,9 @@ impl<'a> Plan<'a> {
         let mut updater = Updater::from_bytes(&bytes, ensemble)
             .map_err(|error| Failure::from(error).within(&place))?;
         updater.set_memory_budget(memory::budget());
-        if let Some(k) = self.args.clusters.filter(|&k| k != updater.n_clusters()) {
-            return Err(Failure::Bad(format!(
-                "--clusters {k}: {place} is of {} clusters",
-                updater.n_clusters()
-            )));
+        if let Some(k) = self.args.clusters {
+            let stored = updater.n_clusters();
+            ensure!(k == stored, "--clusters {k}: {place} is of {stored} clusters");
         }
         if let Some(rule) = self.rule.clone() {
             updater.set_rule(rule)?;
@@ -207,17 +205,16 @@ impl<'a> Plan<'a> {
     fn read_out(&self, metric: bool, features: bool) -> Outcome<ReadOut> {
         let default = if metric { ReadOut::Metric } else { ReadOut::Consensus };
         let read_out = self.read_out.unwrap_or(default);
-        if features && read_out != ReadOut::Metric {
-            return Err(Failure::bad(
-                "--features: members are grown for a metric to read out; expected --rule and \
-                 --read-out metric",
-            ));
-        }
-        if read_out == ReadOut::Metric && !metric {
-            return Err(Failure::bad(
-                "--read-out metric: the rule is another; expected --rule metric",
-            ));
-        }
+        let by_metric = read_out == ReadOut::Metric;
+        ensure!(
+            by_metric || !features,
+            "--features: members are grown for a metric to read out; expected --rule and \
+             --read-out metric"
+        );
+        ensure!(
+            metric || !by_metric,
+            "--read-out metric: the rule is another; expected --rule metric"
+        );
         Ok(read_out)
     }
 
@@ -333,15 +330,11 @@ fn read(
 }
 
 fn read_out(name: &str) -> Outcome<ReadOut> {
-    Ok(match name {
-        "metric" => ReadOut::Metric,
-        "consensus" => ReadOut::Consensus,
-        "kmeans" => ReadOut::KMeans,
-        "rounding" => ReadOut::Rounding,
-        _ => {
-            return Err(Failure::Bad(format!(
-                "--read-out {name}: unknown; expected one of metric, consensus, kmeans, rounding"
-            )));
-        }
-    })
+    let all = [
+        ("metric", ReadOut::Metric),
+        ("consensus", ReadOut::Consensus),
+        ("kmeans", ReadOut::KMeans),
+        ("rounding", ReadOut::Rounding),
+    ];
+    choices::one_of("--read-out", name, &all)
 }

@@ -28,9 +28,8 @@ use follow::{Followed, Plan};
 
 /// Runs the command.
 pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
-    if args.state.as_ref().is_some_and(|path| path.as_os_str() == files::STANDARD) {
-        return Err(Failure::bad("--state -: a state is read and written; expected a file"));
-    }
+    let stream = args.state.as_deref().is_some_and(files::is_standard);
+    ensure!(!stream, "--state -: a state is read and written; expected a file");
     let plan = Plan::parse(args)?;
     let mut outputs = Outputs::new(&args.common)
         .table("-o", "labels", args.output.as_deref())?
@@ -97,12 +96,12 @@ fn ask(args: &Update, followed: &Followed) -> Outcome<Option<Questions>> {
 
 /// Keeps other updates of the same state waiting, which would lose what this one adds.
 fn lock(path: &Path, terminal: &Terminal) -> Outcome<FileLock> {
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Err(Failure::Bad(format!(
-            "{}: is no regular file; expected a state that can be read and replaced",
-            path.display()
-        )));
-    }
+    let special = std::fs::metadata(path).is_ok_and(|found| !found.is_file());
+    ensure!(
+        !special,
+        "{}: is no regular file; expected a state that can be read and replaced",
+        path.display()
+    );
     let mut told = false;
     loop {
         if let Some(lock) = FileLock::try_new(path)? {
@@ -177,28 +176,18 @@ fn earlier(
     // What changed since they were written may be written in their place.
     files::may_replace(path);
     let labels = files::labels_beside(path, terminal)?;
-    let place = path.display();
-    match (&labels.ids, &objects.ids) {
-        (Some(_), Some(_)) => {
-            return Ok(Some(files::labels_of(path, objects, "labels", terminal)?.partition));
-        }
-        (None, None) => {}
-        (Some(_), None) => {
-            terminal.note(format!("{place} has ids and the objects have none: joined row by row"));
-        }
-        (None, Some(_)) => terminal.note(format!("{place} has no ids: joined row by row")),
+    if files::by_id(path, objects, labels.ids.as_ref(), terminal).is_some() {
+        return Ok(Some(files::labels_of(path, objects, "labels", terminal)?.partition));
     }
     let (rows, n) = (labels.partition.n_objects(), objects.n);
     let joined = args.state.is_some() || args.new_objects.is_some();
-    if rows > n || (rows < n && !joined) {
-        return Err(Failure::Bad(format!(
-            "{place}: {rows} rows of labels, expected {n}, one per object"
-        )));
+    if rows > n || !joined {
+        files::check_rows(path, rows, "labels", objects)?;
     }
     if rows < n && rows != before {
         terminal.note(format!(
-            "{place}: {rows} rows of labels, of the first of {n} objects; the others were not \
-             labelled"
+            "{}: {rows} rows of labels, of the first of {n} objects; the others were not labelled",
+            path.display()
         ));
     }
     Ok(Some(labels.partition))

@@ -39,14 +39,12 @@ pub(super) fn read(
     let mut body = Reader::new(WITH_IDS.open(&bytes).map_err(within)?);
     let (n, stored) = (body.size().map_err(within)?, body.u64().map_err(within)?);
     match ids {
-        Some(ids) if n > ids.n_objects() || digest(ids, n) != stored => {
-            return Err(Failure::Bad(format!(
-                "{}: the state is of objects with other ids, or with these in another order; \
-                 expected the table that it was made from",
-                path.display()
-            )));
-        }
-        Some(_) => {}
+        Some(ids) => ensure!(
+            n <= ids.n_objects() && digest(ids, n) == stored,
+            "{}: the state is of objects with other ids, or with these in another order; expected \
+             the table that it was made from",
+            path.display()
+        ),
         None => terminal.note(format!(
             "{}: its objects have ids and those of the ensemble have none: taken to be the same, \
              row by row",
