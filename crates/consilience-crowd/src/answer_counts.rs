@@ -5,6 +5,7 @@ use consilience_core::{Error, ErrorKind, MemoryBudget, Result, room};
 use consilience_num::reduce::ordered_chunks;
 
 use crate::answers::Answers;
+use crate::places::Places;
 
 /// Parts in which objects are counted, and objects of one at least.
 const PARTS: usize = 64;
@@ -23,6 +24,15 @@ pub struct PairCount {
     pub same: usize,
     /// All answers, N.
     pub answers: usize,
+}
+
+/// What a crowd says of every pair alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Same,
+    Apart,
+    /// Most answers on every pair.
+    MostlyApart,
 }
 
 /// How often each answered pair was called the same (c) and answered at all (N), over all workers.
@@ -159,46 +169,29 @@ impl AnswerCounts {
         ObservedPairs::from_shares(self.n_objects(), shares, thresholds)
     }
 
+    /// What the answers say of every pair; `None` where pairs differ, or there are none.
+    pub(crate) fn verdict(&self) -> Option<Verdict> {
+        let every = |holds: fn(u32, u32) -> bool| {
+            self.together.iter().zip(&self.both).all(|(&same, &all)| holds(same, all))
+        };
+        if self.both.is_empty() {
+            None
+        } else if every(|same, all| same == all) {
+            Some(Verdict::Same)
+        } else if every(|same, _| same == 0) {
+            Some(Verdict::Apart)
+        } else if every(|same, all| same < all - same) {
+            Some(Verdict::MostlyApart)
+        } else {
+            None
+        }
+    }
+
     /// Share of "same" among all answers; 0 where there are none.
     pub fn mean(&self) -> f64 {
         let total = |v: &[u32]| v.iter().map(|&x| f64::from(x)).sum::<f64>();
         let both = total(&self.both);
         if both > 0.0 { total(&self.together) / both } else { 0.0 }
-    }
-}
-
-/// The tasks of each answered object, and which of a task's groups it is in.
-struct Places {
-    offsets: Vec<usize>,
-    /// Task and group.
-    entries: Vec<(u32, u32)>,
-}
-
-impl Places {
-    fn of(answers: &Answers) -> Result<Self> {
-        let n = answers.answered().len();
-        let mut offsets = room::zeros::<usize>(n + 1)?;
-        for task in answers.tasks() {
-            task.groups().flatten().for_each(|&i| offsets[i as usize + 1] += 1);
-        }
-        for i in 0..n {
-            offsets[i + 1] += offsets[i];
-        }
-        let mut next = room::copied(&offsets)?;
-        let mut entries = room::zeros::<(u32, u32)>(offsets[n])?;
-        for (t, task) in (0..).zip(answers.tasks()) {
-            for (g, items) in (0..).zip(task.groups()) {
-                for &i in items {
-                    entries[next[i as usize]] = (t, g);
-                    next[i as usize] += 1;
-                }
-            }
-        }
-        Ok(Places { offsets, entries })
-    }
-
-    fn of_object(&self, i: usize) -> &[(u32, u32)] {
-        &self.entries[self.offsets[i]..self.offsets[i + 1]]
     }
 }
 

@@ -174,7 +174,9 @@ impl Answers {
     }
 
     /// Answers from pairs that were judged directly. An object compared with itself is no
-    /// information where it was called the same.
+    /// information where it was called the same. What a worker says twice of a pair counts twice,
+    /// as two workers would who are alike, also where the second answer contradicts the first:
+    /// leave out rows that were only copied.
     ///
     /// # Errors
     /// [`ErrorKind::Empty`] without objects or rows, [`ErrorKind::OutOfRange`] for an object that

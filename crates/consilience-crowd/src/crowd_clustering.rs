@@ -3,7 +3,7 @@ use ndarray::Array2;
 
 use crate::answer_counts::AnswerCounts;
 use crate::answers::Answers;
-use crate::block_model::{self, BlockModel, FEWER_CLUSTERS, Fitted};
+use crate::block_model::{self, BlockModel, Fitted};
 use crate::cluster_count::ClusterCount;
 use crate::completed::{CompletionChoice, CompletionClusterer, PenaltyChoice};
 use crate::completed_rank::{self, CompletedRank};
@@ -12,11 +12,9 @@ use crate::crowd_result::CrowdResult;
 use crate::evidence::evidence;
 use crate::expected_counts::ExpectedCounts;
 use crate::positions::{self, FittedPositions, PositionModel};
-use crate::worker_rates;
-use crate::{alternative, dawid_skene, doubt, memberships, merging, spectral};
-
-/// Probability from which on a number of clusters is said to be sure.
-const SURE: f64 = 0.95;
+use crate::{
+    alternative, dawid_skene, doubt, memberships, merging, spectral, told, unanimous, worker_rates,
+};
 
 /// Evidence, in nats, by which rates of each worker between clusters have to be better.
 const CLEAR: f64 = 3.0;
@@ -56,6 +54,13 @@ const AFFORDABLE: usize = 500_000_000;
 /// With [`Clusters::Auto`] the number of clusters is the most probable one of a [`PositionModel`],
 /// which is fitted first; [`CrowdResult::completed_rank`] says beside it what the rank of the
 /// completed similarity would be, and the report where the two differ.
+///
+/// Answers that are all alike need no model, and every method takes them at their word. Where no
+/// two objects were called the same, each is a cluster of its own, if the number is automatic or
+/// allows it; of an automatic number 1 also where most answers on every pair say that it is apart.
+/// Where no two objects were called apart they are one cluster, whatever number is asked for, but
+/// for objects that no chain of comparisons connects. The report says so, and where such answers
+/// do not tell which objects share the clusters that were asked for.
 ///
 /// # Complexity
 /// See [`BlockModel`], [`PositionModel`] and
@@ -171,23 +176,36 @@ impl CrowdClustering {
             Some(k) => Number { k, count: None, rank: None, fitted: None },
             None => self.number(&positions, answers, &counts, observer, &mut report)?,
         };
-        let k = number.k;
-        self.budget.check_table("memberships", n, k, 24)?;
-        let (model, asked) = (model.of(asked.unwrap_or(k)), asked.unwrap_or(k));
-        let method = self.suited(answers, k);
-
-        if method != CrowdMethod::Pairs {
-            model.check_memory(answers)?;
-        }
-        let task = Task { answers, counts: &counts, model, positions, k, observer };
-        let found = match number.fitted {
-            Some(fitted) if method == CrowdMethod::Bayesian => Found::positions(fitted),
-            _ => task.solve(method, self.completion, &mut report)?,
+        let (k, budget) = (number.k, self.budget);
+        budget.check_table("memberships", n, k, 24)?;
+        let unanimous = unanimous::of(answers, &counts, given, k, budget);
+        let model = model.of(asked.unwrap_or(k));
+        let mut task = Task { answers, counts: &counts, model, positions, k, observer };
+        let labels = unanimous.as_ref().and_then(|unanimous| unanimous.labels.clone());
+        let (found, alternative) = match (labels, self.suited(answers, k), number.fitted) {
+            (Some(labels), method, _) => {
+                task.k = labels.iter().max().map_or(1, |&c| c as usize + 1);
+                budget.check_table("memberships", n, task.k, 24)?;
+                let auto = method == CrowdMethod::Auto;
+                let method = if auto { CrowdMethod::Pairs } else { method };
+                // Answers that are all alike leave nothing to another criterion.
+                (Found::hard(method, labels), false)
+            }
+            (None, CrowdMethod::Bayesian, Some(fitted)) => {
+                model.check_memory(answers)?;
+                (Found::positions(fitted), self.alternative)
+            }
+            (None, method, _) => {
+                if method != CrowdMethod::Pairs {
+                    model.check_memory(answers)?;
+                }
+                (task.solve(method, self.completion, &mut report)?, self.alternative)
+            }
         };
         let count = number.count.or(found.count.clone());
-        let mut result = self.result(&task, found, &mut report)?;
+        let mut result = self.alternative(alternative).result(&task, found, &mut report)?;
         (result.cluster_count, result.completed_rank) = (count, number.rank);
-        describe(&mut report, &result, asked);
+        told::describe(&mut report, &result, answers, (asked, k), unanimous.as_ref());
         Ok(Fit::new(result, report))
     }
 
@@ -220,7 +238,9 @@ impl CrowdClustering {
             })
         });
         let rank = rank.transpose()?;
-        report.notes.push(told(&count, rank.as_ref(), k));
+        if answered > 0 {
+            report.notes.push(told::number(&count, rank.as_ref(), k));
+        }
         Ok(Number { k, count: Some(count), rank, fitted: Some(fitted) })
     }
 
@@ -291,46 +311,6 @@ struct Number {
     count: Option<ClusterCount>,
     rank: Option<CompletedRank>,
     fitted: Option<FittedPositions>,
-}
-
-/// A sentence about the number of clusters.
-fn told(count: &ClusterCount, rank: Option<&CompletedRank>, k: usize) -> String {
-    let probability = count.probability(k);
-    let sure = if probability >= SURE { "" } else { ", which is not sure" };
-    let own =
-        format!("{k} clusters by the answers' posterior (probability {probability:.2}){sure}");
-    match rank {
-        Some(rank) if rank.rank == k => format!("{own}; the completed similarity has as many"),
-        Some(rank) => format!(
-            "{own}; they disagree with the completed similarity, whose rank is {}",
-            rank.rank
-        ),
-        None => own,
-    }
-}
-
-/// Plain sentences about the result.
-fn describe(report: &mut Report, result: &CrowdResult, clusters: usize) {
-    report.expect_clusters(clusters, result.partition.n_clusters(), FEWER_CLUSTERS);
-    let unlabelled = result.partition.n_objects() - result.partition.n_labelled();
-    if unlabelled > 0 {
-        report
-            .notes
-            .push(format!("{unlabelled} objects were compared by nobody and are unlabelled"));
-    }
-    // Who they are the result says; the numbers mean nothing where workers have names.
-    match result.spammers().count() {
-        0 => {}
-        1 => report.notes.push("1 worker seems to answer at random".to_owned()),
-        more => report.notes.push(format!("{more} workers seem to answer at random")),
-    }
-    if let Some(alternative) = &result.alternative {
-        report.notes.push(format!(
-            "{} workers group by another criterion ({:.1} standard errors better explained)",
-            alternative.workers.len(),
-            alternative.significance
-        ));
-    }
 }
 
 /// What a method found, over the answered objects.
@@ -451,7 +431,7 @@ impl Task<'_> {
     fn posterior(&self, report: &mut Report) -> Result<dawid_skene::Posterior> {
         let posterior = report
             .stage("dawid-skene", || dawid_skene::posterior(self.answers, self.k, self.observer))?;
-        report.iterations = posterior.iterations;
+        posterior.describe(report);
         Ok(posterior)
     }
 
@@ -464,8 +444,8 @@ impl Task<'_> {
             report.stage("merging", || merging::agglomerate(&posterior, k, self.observer))?;
         if merged.supported > k {
             report.notes.push(format!(
-                "by the answers alone {} clusters would be left; those merged down to {k} are \
-                 less likely together than apart",
+                "where one pair in {k} is together, these answers would leave {} clusters; those \
+                 merged down to {k} are less likely together than apart",
                 merged.supported
             ));
         }
@@ -533,11 +513,10 @@ impl Task<'_> {
     /// clusters.
     fn log_odds(&self, answers: &Answers, fitted: &Fitted) -> Result<Vec<u32>> {
         let pseudo = self.model.shrinkage().pseudo;
-        let rates = worker_rates::table(answers, &fitted.counts, pseudo);
-        let sparse = spectral::sums_over_answers(answers, |w, same| {
-            let (p, r) = (rates[w].same_together, rates[w].same_apart);
-            if same { (p / r).ln() } else { ((1.0 - p) / (1.0 - r)).ln() }
-        });
+        let table = worker_rates::table(answers, &fitted.counts, pseudo);
+        let rates: Vec<(f64, f64)> =
+            table.iter().map(|worker| (worker.same_together, worker.same_apart)).collect();
+        let sparse = dawid_skene::sums(answers, &rates)?;
         spectral::cluster(&sparse, self.k, self.model.own_seed(), self.observer)
     }
 }

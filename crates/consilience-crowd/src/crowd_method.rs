@@ -54,7 +54,7 @@ pub enum CrowdMethod {
     /// For clusters that are many and small, as in entity resolution: O(m log m) for m answered
     /// pairs, whatever k, and the memberships, n times k numbers of 24 bytes while they are found:
     /// 8 GiB are enough for 33,000 objects in 10,000 clusters. The report notes how many clusters
-    /// the answers themselves would leave.
+    /// the answers would leave where one pair in k is together.
     #[doc(alias = "entity resolution")]
     #[doc(alias = "correlation clustering")]
     Pairs,

@@ -46,7 +46,8 @@ pub struct CrowdResult {
     /// the object's own label remaining the likeliest. Evidence is the number of pair answers on
     /// the object, and the row uniform where there are none.
     pub memberships: Memberships,
-    /// The method that was used: never `Auto`.
+    /// The method that was used: never `Auto`. Answers that are all alike need none; then it is the
+    /// one that was asked for, or `Pairs` for `Auto`, and nothing was fitted by it.
     pub method: CrowdMethod,
     /// Every worker's rates under this clustering, in the order of
     /// [`Answers::workers`](crate::Answers::workers).
@@ -63,7 +64,8 @@ pub struct CrowdResult {
     /// The penalty factor c of `Rmc`.
     pub penalty_factor: Option<f64>,
     /// How many clusters there are by the posterior: of `Bayesian`, and where the number of
-    /// clusters was automatic.
+    /// clusters was automatic. Where answers are all alike the partition may have others, and
+    /// `Bayesian` into a given number has no posterior.
     pub cluster_count: Option<ClusterCount>,
     /// The rank of the completed similarity, where the number of clusters was automatic and at most
     /// 1,200 objects were compared.

@@ -2,16 +2,15 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::ops::Range;
 
-use consilience_core::{Observer, Result};
+use consilience_core::{Observer, Report, Result, Status};
 use consilience_num::eigen::Shifted;
-use consilience_num::reduce::ordered_chunks;
 use consilience_num::sparse::Csr;
 use rayon::prelude::*;
 
 use crate::answers::Answers;
 use crate::likelihood::{logistic, logit};
+use crate::said::{Said, symmetric};
 
 const MAX_ITERATIONS: usize = 200;
 const TOLERANCE: f64 = 1e-6;
@@ -38,15 +37,6 @@ const SHIFT: f64 = 0.1;
 const WHOLE: f64 = 3.0;
 const CONTRADICTS: f64 = 2.0;
 
-/// Every pair answer, those on a pair side by side. One is twice the worker's place, and one more
-/// for "same".
-struct Said {
-    /// Places in the answered objects, ascending.
-    pairs: Vec<(u32, u32)>,
-    starts: Vec<usize>,
-    answers: Vec<u32>,
-}
-
 /// How likely each answered pair is together.
 pub(crate) struct Posterior {
     /// Number of answered objects.
@@ -55,6 +45,7 @@ pub(crate) struct Posterior {
     /// together.
     pub(crate) pairs: Vec<(u32, u32, f64)>,
     pub(crate) iterations: usize,
+    pub(crate) converged: bool,
 }
 
 /// Share of pairs together, and probabilities of "same" together and apart.
@@ -87,7 +78,7 @@ impl Pool {
 /// to the pool; share and pool are fitted further only to the pairs with three answers or more,
 /// each pair with fewer counting as one more at the first pool.
 pub(crate) fn posterior(answers: &Answers, k: usize, observer: &dyn Observer) -> Result<Posterior> {
-    Ok(fitted(&Said::of(answers), answers, k, observer)?.0)
+    Ok(fitted(&Said::of(answers)?, answers, k, observer)?.0)
 }
 
 /// The same of answers that are side by side already, and the log-odds of together before them.
@@ -109,22 +100,16 @@ fn fitted(
     let mut rates = vec![(first.together, first.apart); answers.n_workers()];
     let mut together = vec![0.0; said.pairs.len()];
     let mut iterations = 0;
-    loop {
+    let converged = loop {
         observer.check()?;
         observer.progress("dawid-skene", iterations, MAX_ITERATIONS);
         let (prior, evidence) = (logit(now.share), evidence(&rates));
-        let renew = |(pair, t): (usize, &mut f64)| {
-            let odds = log_odds(said.on(pair), prior, &evidence);
-            let before = std::mem::replace(t, logistic(odds));
-            (*t - before).abs()
-        };
-        let renewed = together.par_iter_mut().enumerate().with_min_len(TASK).map(renew);
-        let change = renewed.reduce(|| 0.0, f64::max);
+        let (change, expected) = renew(said, &mut together, (prior, &evidence[..]), rates.len());
         iterations += 1;
         if change < TOLERANCE || iterations == MAX_ITERATIONS {
-            break;
+            break change < TOLERANCE;
         }
-        let Expected { own, all, share, known } = Expected::of(said, &together, rates.len());
+        let Expected { own, all, share, known } = expected;
         let (pairs_before, answers_before) = few;
         now.share = (share + pairs_before * first.share) / (known + pairs_before);
         let weight = answers_before * first.share;
@@ -139,15 +124,44 @@ fn fitted(
                 (times[1] - together[1] + PSEUDO * now.apart) / (times_all - all + PSEUDO),
             );
         }
-    }
+    };
     let (prior, evidence) = (logit(now.share), evidence(&rates));
     let odds = |(&(i, j), on): (&(u32, u32), &[u32])| (i, j, log_odds(on, prior, &evidence));
     let posterior = Posterior {
         n: answers.answered().len(),
         pairs: said.pairs.iter().zip(said.each()).map(odds).collect(),
         iterations,
+        converged,
     };
     Ok((posterior, prior))
+}
+
+/// New probabilities of together from the log-odds before any answer and what each answer adds, the
+/// largest change of one, and what they let expect: in one pass, as each pass reads all answers.
+fn renew(
+    said: &Said,
+    together: &mut [f64],
+    (prior, evidence): (f64, &[f64]),
+    workers: usize,
+) -> (f64, Expected) {
+    // As many parts on any machine.
+    let length = together.len().div_ceil(PARTS).max(TASK);
+    let of_part = |(part, together): (usize, &mut [f64])| {
+        let (mut change, mut expected) = (0.0, Expected::none(workers));
+        for (pair, t) in (part * length..).zip(together) {
+            let on = said.on(pair);
+            let before = std::mem::replace(t, logistic(log_odds(on, prior, evidence)));
+            change = f64::max(change, (*t - before).abs());
+            expected.add(on, *t);
+        }
+        (change, expected)
+    };
+    let parts: Vec<(f64, Expected)> =
+        together.par_chunks_mut(length).enumerate().map(of_part).collect();
+    let none = (0.0, Expected::none(workers));
+    parts
+        .into_iter()
+        .fold(none, |(change, all), (of_part, part)| (f64::max(change, of_part), all.and(part)))
 }
 
 /// Expected answers on pairs together, of each worker and kind (the others are on pairs apart); and
@@ -163,17 +177,6 @@ struct Expected {
 impl Expected {
     fn none(workers: usize) -> Self {
         Expected { own: vec![0.0; 2 * workers], all: [0.0; 4], share: 0.0, known: 0.0 }
-    }
-
-    fn of(said: &Said, together: &[f64], workers: usize) -> Self {
-        let part = |pairs: Range<usize>| {
-            let mut out = Self::none(workers);
-            pairs.for_each(|pair| out.add(said.on(pair), together[pair]));
-            out
-        };
-        // As many parts on any machine.
-        let length = together.len().div_ceil(PARTS).max(TASK);
-        ordered_chunks(together.len(), length, part, Self::none(workers), Self::and)
     }
 
     /// One pair, together with probability t.
@@ -198,6 +201,13 @@ impl Expected {
 }
 
 impl Posterior {
+    pub(crate) fn describe(&self, report: &mut Report) {
+        report.iterations = self.iterations;
+        if !self.converged {
+            report.status = Status::MaxIterations;
+        }
+    }
+
     /// The probabilities: 1 on the diagonal, their mean where nobody answered.
     pub(crate) fn matrix(&self) -> Shifted {
         let total: f64 = self.pairs.iter().map(|p| logistic(p.2)).sum();
@@ -229,7 +239,7 @@ pub(crate) struct Turned<'a> {
 
 impl<'a> Turned<'a> {
     pub(crate) fn of(answers: &'a Answers, observer: &dyn Observer) -> Result<Self> {
-        let mut said = Said::of(answers);
+        let mut said = Said::of(answers)?;
         let agreement = agreement(&said, answers.n_workers(), observer)?;
         let mut turned = 0usize;
         for answer in &mut said.answers {
@@ -245,14 +255,17 @@ impl<'a> Turned<'a> {
     /// What the answers on every pair of answered objects add to the log-odds of together.
     pub(crate) fn log_odds(&self, k: usize, observer: &dyn Observer) -> Result<Csr> {
         let (posterior, prior) = fitted(&self.said, self.answers, k, observer)?;
-        let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); posterior.n];
-        // Pairs ascend, so that every row's columns do.
-        for &(i, j, odds) in &posterior.pairs {
-            rows[i as usize].push((j, odds - prior));
-            rows[j as usize].push((i, odds - prior));
-        }
-        Ok(Csr::from_rows(posterior.n, rows))
+        let of_answers = posterior.pairs.iter().map(|&(i, j, odds)| (i, j, odds - prior));
+        symmetric(posterior.n, of_answers)
     }
+}
+
+/// What the answers on every pair of answered objects add to the log-odds of together, workers
+/// having the given probabilities of "same" together and apart.
+pub(crate) fn sums(answers: &Answers, rates: &[(f64, f64)]) -> Result<Csr> {
+    let (said, evidence) = (Said::of(answers)?, evidence(rates));
+    let odds = |(&(i, j), on): (&(u32, u32), &[u32])| (i, j, log_odds(on, 0.0, &evidence));
+    symmetric(answers.answered().len(), said.pairs.iter().zip(said.each()).map(odds))
 }
 
 /// By how many standard errors each worker agrees with the others on the pairs that they share, the
@@ -319,41 +332,6 @@ fn agreement(said: &Said, workers: usize, observer: &dyn Observer) -> Result<Vec
     Ok(if vote < 0.0 { own.iter().map(|z| -z).collect() } else { own })
 }
 
-impl Said {
-    fn of(answers: &Answers) -> Self {
-        let mut all: Vec<(u32, u32, u32)> = Vec::with_capacity(answers.n_pair_answers());
-        let mut labelled: Vec<(u32, usize)> = Vec::new();
-        for task in answers.tasks() {
-            labelled.clear();
-            let groups = task.groups().enumerate();
-            labelled.extend(groups.flat_map(|(g, items)| items.iter().map(move |&i| (i, g))));
-            let worker = 2 * task.worker as u32;
-            for (at, &(i, g)) in labelled.iter().enumerate() {
-                let rest = labelled[at + 1..].iter();
-                all.extend(rest.map(|&(j, h)| (i.min(j), i.max(j), worker + u32::from(g == h))));
-            }
-        }
-        all.par_sort_unstable();
-        let mut said = Said { pairs: Vec::new(), starts: vec![0], answers: Vec::new() };
-        for pair in all.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            said.pairs.push((pair[0].0, pair[0].1));
-            said.answers.extend(pair.iter().map(|answer| answer.2));
-            said.starts.push(said.answers.len());
-        }
-        said
-    }
-
-    /// The answers on a pair.
-    fn on(&self, pair: usize) -> &[u32] {
-        &self.answers[self.starts[pair]..self.starts[pair + 1]]
-    }
-
-    /// The answers on every pair.
-    fn each(&self) -> impl Iterator<Item = &[u32]> {
-        (0..self.pairs.len()).map(|pair| self.on(pair))
-    }
-}
-
 /// How many answers are "same".
 fn same(answers: &[u32]) -> usize {
     answers.iter().filter(|&answer| answer % 2 == 1).count()
@@ -418,4 +396,51 @@ fn pool(said: &Said, expected: f64, observer: &dyn Observer) -> Result<Pool> {
         (pool.together, pool.apart) = (pool.apart, pool.together);
     }
     Ok(pool)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block_model::crowd;
+    use crate::{CrowdClustering, CrowdMethod};
+
+    /// Answers next to chance: probabilities go on moving, little by little.
+    #[test]
+    fn a_fit_that_is_stopped_says_so() {
+        let ended = |wrong: f64| {
+            let rows = crowd(3, 100, 80, (1, 30), wrong, 0, 1);
+            let answers = Answers::from_groupings(100, &rows).unwrap();
+            [CrowdMethod::DawidSkene, CrowdMethod::Pairs].map(|method| {
+                let crowd = CrowdClustering::new(3).method(method).alternative(false);
+                let report = crowd.fit(&answers, &()).unwrap().report;
+                (report.status, report.iterations == MAX_ITERATIONS)
+            })
+        };
+        assert_eq!(ended(0.9), [(Status::MaxIterations, true); 2]);
+        assert_eq!(ended(0.1), [(Status::Solved, false); 2]);
+    }
+
+    /// Pairs enough for several parts.
+    #[test]
+    fn one_pass_equals_the_definition() {
+        let answers = Answers::from_groupings(200, &crowd(4, 200, 9, (1, 90), 0.2, 0, 2)).unwrap();
+        let said = Said::of(&answers).unwrap();
+        assert!(said.pairs.len() > 2 * TASK);
+        let rates: Vec<(f64, f64)> = (0..9).map(|w| (0.9 - 0.05 * f64::from(w), 0.2)).collect();
+        let mut together = vec![0.5; said.pairs.len()];
+        let (change, expected) = renew(&said, &mut together, (-1.0, &evidence(&rates)), 9);
+        let (mut own, mut known, mut most) = (vec![0.0; 18], 0.0, 0.0_f64);
+        for (on, &t) in said.each().zip(&together) {
+            let odds = on.iter().fold(-1.0, |odds, &answer| {
+                let (p, r) = rates[answer as usize / 2];
+                odds + if answer % 2 == 1 { (p / r).ln() } else { ((1.0 - p) / (1.0 - r)).ln() }
+            });
+            assert!((logistic(odds) - t).abs() < 1e-12);
+            on.iter().for_each(|&answer| own[answer as usize] += t);
+            known += f64::from(u8::from(on.len() >= ENOUGH));
+            most = most.max((t - 0.5).abs());
+        }
+        assert!((change - most).abs() < 1e-12 && expected.known == known && known > 0.0);
+        assert!(own.iter().zip(&expected.own).all(|(x, y): (&f64, &f64)| (x - y).abs() < 1e-9));
+    }
 }

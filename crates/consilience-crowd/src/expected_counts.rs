@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, ArrayView2};
 
-use crate::answers::{Answers, Place};
+use crate::answers::{Answers, Place, Task};
 use crate::between::{Between, OfWorkers};
 use crate::block_model::{Occurrence, Others};
 use crate::crowd_rates::CrowdRates;
@@ -21,6 +21,9 @@ pub(crate) struct ExpectedCounts {
     pub(crate) same_apart: Vec<f64>,
     /// Answers on pairs apart.
     pub(crate) apart: Vec<f64>,
+    /// "Same" together, together, "same" apart and apart, per worker, where each pair of a task of
+    /// s items weighs 2 / s: as many as could be answered independently, s - 1 in all.
+    pub(crate) independent: Vec<[f64; 4]>,
     /// The whole crowd's answers on pairs whose objects lie in two given clusters, where these are
     /// distinguished.
     pub(crate) between: Option<Between>,
@@ -81,6 +84,7 @@ impl ExpectedCounts {
             within: Array2::zeros((workers, k)),
             same_apart: vec![0.0; workers],
             apart: vec![0.0; workers],
+            independent: vec![[0.0; 4]; workers],
             between: None,
         }
     }
@@ -113,24 +117,26 @@ impl ExpectedCounts {
                 Place::Pair { i, j, same: said } => {
                     let (within, same) = (&mut within[of_worker.clone()], &mut same[of_worker]);
                     let across = 1.0 - adder.add_pair(i, j, within, said.then_some(same));
-                    counts.same_apart[task.worker] += if said { across } else { 0.0 };
-                    counts.apart[task.worker] += across;
+                    let all = [1.0 - across, across];
+                    let [same, apart] = if said { all } else { [0.0; 2] };
+                    counts.add(task, [same, all[0], apart, all[1]]);
                     continue;
                 }
             };
             let of_task = &mut sums.tasks[t * k..][..k];
             adder.task_squares.fill(0.0);
             // All "same" answers count as apart first; those inside clusters are taken out.
-            let mut said_same = 0.0;
+            let (mut said, mut said_same) = (0.0, 0.0);
             for (g, items) in (g..).zip(task.groups()) {
                 let of_group = &mut sums.groups[g * k..][..k];
                 let inside = &mut same[of_worker.clone()];
                 adder.add_group(items, of_group, of_task, inside, &mut said_same);
+                said += choose_two(items.len());
             }
             let mut all = choose_two(task.n_items());
             add_pairs(&mut within[of_worker], of_task, &adder.task_squares, &mut all);
-            counts.same_apart[task.worker] += said_same;
-            counts.apart[task.worker] += all;
+            let together = choose_two(task.n_items()) - all;
+            counts.add(task, [said - said_same, together, said_same, all]);
         }
         for (to, from) in [(&mut counts.same, same), (&mut counts.within, within)] {
             to.iter_mut().zip(from).for_each(|(to, from)| *to = from);
@@ -146,6 +152,16 @@ impl ExpectedCounts {
         (counts, sums)
     }
 
+    /// Adds the pairs of a task, "same" together, together, "same" apart and apart, to those apart
+    /// and to those that count as independent.
+    fn add(&mut self, task: Task<'_>, pairs: [f64; 4]) {
+        self.same_apart[task.worker] += pairs[2];
+        self.apart[task.worker] += pairs[3];
+        let weight = 2.0 / task.n_items() as f64;
+        let sums = self.independent[task.worker].iter_mut();
+        sums.zip(pairs).for_each(|(sum, pairs)| *sum += weight * pairs);
+    }
+
     /// Differences of large sums may end a rounding error below 0 or above the whole.
     fn clamp(&mut self) {
         let (workers, k) = self.same.dim();
@@ -156,6 +172,7 @@ impl ExpectedCounts {
                 self.same[[w, c]] = self.same[[w, c]].min(self.within[[w, c]]);
             }
         }
+        self.independent.iter_mut().flatten().for_each(|pairs| *pairs = pairs.max(0.0));
     }
 
     /// Counts under certain labels, all clusters together in one column: what the workers' table
@@ -180,8 +197,7 @@ impl ExpectedCounts {
             let w = task.worker;
             counts.same[[w, 0]] += same;
             counts.within[[w, 0]] += within;
-            counts.same_apart[w] += said - same;
-            counts.apart[w] += choose_two(task.n_items()) - within;
+            counts.add(task, [same, within, said - same, choose_two(task.n_items()) - within]);
         }
         counts
     }

@@ -52,15 +52,19 @@ mod left_out;
 mod likelihood;
 mod memberships;
 mod merging;
+mod places;
 mod positions;
 mod question;
 mod rates;
+mod said;
 mod semi_crowd;
 mod spectral;
 #[cfg(feature = "serde")]
 mod stored;
 #[cfg(test)]
 mod tests;
+mod told;
+mod unanimous;
 mod worker_rates;
 
 pub use alternative::AlternativeClustering;

@@ -286,7 +286,7 @@ mod tests {
     use consilience_core::Seed;
 
     fn posterior(n: usize, pairs: Vec<(u32, u32, f64)>) -> Posterior {
-        Posterior { n, pairs, iterations: 0 }
+        Posterior { n, pairs, iterations: 0, converged: true }
     }
 
     /// The same by trying every two clusters at every step.

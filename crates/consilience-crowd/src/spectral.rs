@@ -188,30 +188,3 @@ fn over_answered(
     });
     Csr::from_rows(objects.len(), rows)
 }
-
-/// A symmetric matrix over the answered objects whose entries are sums over the answers on a pair.
-pub(crate) fn sums_over_answers(answers: &Answers, f: impl Fn(usize, bool) -> f64) -> Csr {
-    let mut entries: Vec<(u32, u32, f64)> = Vec::new();
-    for task in answers.tasks() {
-        let (same, differ) = (f(task.worker, true), f(task.worker, false));
-        let labelled: Vec<(usize, u32)> = task
-            .groups()
-            .enumerate()
-            .flat_map(|(g, items)| items.iter().map(move |&i| (g, i)))
-            .collect();
-        for (at, &(g, i)) in labelled.iter().enumerate() {
-            for &(h, j) in &labelled[at + 1..] {
-                let value = if g == h { same } else { differ };
-                entries.push((i, j, value));
-                entries.push((j, i, value));
-            }
-        }
-    }
-    // Stable, so that the answers on a pair are added in the order of the tasks.
-    entries.sort_by_key(|&(i, j, _)| (i, j));
-    let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); answers.answered().len()];
-    for pair in entries.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-        rows[pair[0].0 as usize].push((pair[0].1, pair.iter().map(|e| e.2).sum()));
-    }
-    Csr::from_rows(rows.len(), rows)
-}

@@ -14,7 +14,7 @@ use crate::{
     PenaltyChoice, PositionModel, SemiCrowd,
 };
 
-const ALL: [CrowdMethod; 10] = [
+pub(crate) const ALL: [CrowdMethod; 10] = [
     CrowdMethod::Auto,
     CrowdMethod::Block,
     CrowdMethod::BlockByWorker,

@@ -35,7 +35,8 @@ const LEAST_PSEUDO: f64 = 1e-6;
 /// calling two objects of cluster c the same, and `r_w` for objects apart. It needs no more than a
 /// few answers per object. Where a few workers have grouped everything, a consensus function on
 /// their groupings is an alternative; where clusters are tiny and many, as in entity resolution, it
-/// has too little to learn from.
+/// has too little to learn from. Answers that are all alike end in one cluster, also where they all
+/// say apart; [`CrowdClustering`](crate::CrowdClustering) takes those at their word.
 ///
 /// Objects have soft clusters `Q`, answers become log-odds and both are fitted in turn. With all
 /// else fixed

@@ -29,6 +29,8 @@ const TOO_MANY: usize = 3_000_000;
 /// single task have nothing in common.
 const PART: usize = 30;
 const CUTS: usize = 3;
+/// Where one more round would raise the bound by so many nats or more, that is told.
+const TOLD: f64 = 1.0;
 /// Numbers of clusters of the starts where none is given.
 const LADDER: [usize; 11] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20];
 const SHORT_LADDER: [usize; 4] = [2, 5, 10, 20];
@@ -44,6 +46,8 @@ pub(crate) struct FittedPositions {
     pub(crate) bound: f64,
     pub(crate) iterations: usize,
     pub(crate) converged: bool,
+    /// By how much one more round would raise the bound.
+    pub(crate) rising: f64,
     /// Pair answers that were read, and all of them, where tasks were too long to read all.
     pub(crate) read: Option<[usize; 2]>,
 }
@@ -54,6 +58,14 @@ impl FittedPositions {
         report.objective = Some(self.bound);
         if !self.converged {
             report.status = Status::MaxIterations;
+        }
+        if !self.converged || self.rising >= TOLD {
+            let ended = if self.converged { "ended with" } else { "was stopped before" };
+            report.notes.push(format!(
+                "the fit of positions {ended} memberships at rest; one more round would raise its \
+                 evidence bound by {:.1} nats",
+                self.rising
+            ));
         }
         if let Some([read, all]) = self.read {
             report.notes.push(format!(
@@ -99,6 +111,7 @@ pub(crate) fn fit(
             bound: 0.0,
             iterations: 0,
             converged: true,
+            rising: 0.0,
             read: None,
         });
     }
@@ -119,14 +132,16 @@ pub(crate) fn fit(
         Some(_) => (highest(fits)?, Seen::default()),
         None => search(model, &fixed, fits, (answers, counts), (trial, large), observer)?,
     };
-    let Tried { state, bound, iterations, converged } = best;
+    let Tried { mut state, bound, iterations, converged } = best;
     let q = table(n, truncation, &state.mixture.q);
     let seed = model.seed.derive("crowd cluster count", 0);
     let count = seen.count(n, truncation, seed);
     let count = count.unwrap_or_else(|| ClusterCount::of(q.view(), seed));
     let positions = table(n, model.dimensions, &state.objects.mean);
     let read = (read < all).then_some([read, all]);
-    Ok(FittedPositions { q, positions, count, bound, iterations, converged, read })
+    state.round(&fixed);
+    let rising = state.bound(&fixed) - bound;
+    Ok(FittedPositions { q, positions, count, bound, iterations, converged, rising, read })
 }
 
 /// Labels to start from where the number of clusters is given.

@@ -124,7 +124,9 @@ pub struct PositionModelResult {
     /// How many clusters hold objects.
     pub cluster_count: ClusterCount,
     /// The bound on the log-probability (nats) of all answers that were read: those of long tasks
-    /// are read in part where there are more than three million.
+    /// are read in part where there are more than three million. A fit ends when its memberships
+    /// are at rest; the bound may then still rise, by more the more answers there are, and the
+    /// report says by how much in one more round where that is a nat or more.
     pub evidence_bound: f64,
 }
 
@@ -160,7 +162,8 @@ impl PositionModel {
         /// pair answers there are none.
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
-        /// Stops where no membership changes by more. Default 1e-3; above 0.
+        /// Stops where no membership changes by more in a round. Default 1e-3; above 0. It is the
+        /// same for any number of answers; bounds, which grow with these, are not at rest by then.
         pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
         /// Most rounds of a start. Default 200; at least 1.

@@ -162,8 +162,7 @@ fn merged(
         let better = highest(tried)?;
         let before = best.iterations + better.iterations;
         if !(better.bound > unmerged) {
-            let converged = best.converged || better.converged;
-            best = Tried { iterations: before, converged, ..better };
+            best = Tried { iterations: before, ..better };
             break;
         }
         let left = model.max_iterations.saturating_sub(before);

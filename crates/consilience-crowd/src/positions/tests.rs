@@ -1,4 +1,4 @@
-use consilience_core::{Clusters, Seed};
+use consilience_core::{Clusters, Seed, Status};
 use ndarray::{Array1, Array2};
 
 use super::layout::Layout;
@@ -273,4 +273,31 @@ fn long_tasks_of_large_crowds_are_read_in_part() {
     let model = PositionModel::new(Clusters::Auto).max_iterations(2);
     let report = model.fit(&few, &()).unwrap().report;
     assert!(!report.notes.iter().any(|note| note.contains("random parts")), "{:?}", report.notes);
+}
+
+/// Memberships may rest long before the bound does, and a cap may come first.
+#[test]
+fn how_far_a_fit_is_from_its_end_is_told() {
+    let answers = Answers::from_groupings(40, &crowd(3, 40, 12, (3, 8), 0.1, 0, 3)).unwrap();
+    let after = |rounds: usize, tolerance: f64| {
+        let model = PositionModel::new(3).restarts(1).tolerance(tolerance).max_iterations(rounds);
+        model.fit(&answers, &()).unwrap()
+    };
+    let told = |ended: &str, rise: f64| {
+        format!(
+            "the fit of positions {ended} memberships at rest; one more round would raise its \
+             evidence bound by {rise:.1} nats"
+        )
+    };
+    let [two, three] = [2, 3].map(|rounds| after(rounds, 1e-300));
+    let rise = three.output.evidence_bound - two.output.evidence_bound;
+    assert!(rise > 0.0 && two.report.status == Status::MaxIterations);
+    let note = told("was stopped before", rise);
+    assert!(two.report.notes.contains(&note), "{note}: {:?}", two.report.notes);
+    // No membership changes by more than 1.
+    let once = after(9, 1.0);
+    assert_eq!((once.report.status, once.report.iterations), (Status::Solved, 1));
+    let rise = after(2, 1e-300).output.evidence_bound - once.output.evidence_bound;
+    let note = told("ended with", rise);
+    assert!(rise > 1.0 && once.report.notes.contains(&note), "{note}: {:?}", once.report.notes);
 }
