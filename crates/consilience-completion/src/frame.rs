@@ -10,6 +10,11 @@ use ndarray::Array2;
 const ROWS: usize = 4096;
 /// A column that spreads less than this share of its size is constant.
 const SPREAD: f64 = 1e-12;
+/// The power of two that the largest numbers have where distances are wanted, so that those between
+/// numbers 1e200 times smaller have squares, too.
+const FOR_DISTANCES: i32 = 200;
+/// Numbers of new rows beyond this, in the unit, are taken for it: their squares have a place.
+const LARGEST: f64 = 1e135;
 
 /// Mean and factor of every column.
 #[derive(Clone, Debug)]
@@ -29,7 +34,7 @@ impl Frame {
             largest.iter_mut().zip(row).for_each(|(l, v)| *l = l.max(v.abs()));
         }
         // Powers of two, so that squares neither overflow nor vanish and nothing is rounded.
-        let unit: Vec<f64> = largest.into_iter().map(power_of_two).collect();
+        let unit: Vec<f64> = largest.into_iter().map(|l| power_of_two(l, 0)).collect();
         scale(&mut x, &unit);
         let mean: Vec<f64> = column_sums(&x, |_, v| v).into_iter().map(|s| s / n).collect();
         let square = column_sums(&x, |j, v| (v - mean[j]) * (v - mean[j]));
@@ -45,9 +50,18 @@ impl Frame {
 
     /// The table as it is, but for a power of two.
     pub(crate) fn raw(features: &Dense<'_>) -> (Self, Array2<f64>) {
+        Self::as_it_is(features, 0)
+    }
+
+    /// The same for distances between rows that are much smaller than others.
+    pub(crate) fn for_distances(features: &Dense<'_>) -> (Self, Array2<f64>) {
+        Self::as_it_is(features, FOR_DISTANCES)
+    }
+
+    fn as_it_is(features: &Dense<'_>, power: i32) -> (Self, Array2<f64>) {
         let mut x = table(features);
         let d = x.ncols();
-        let unit = power_of_two(x.iter().fold(0.0f64, |m, v| m.max(v.abs())));
+        let unit = power_of_two(x.iter().fold(0.0f64, |m, v| m.max(v.abs())), power);
         x *= unit;
         (Frame { unit: vec![unit; d], mean: vec![0.0; d], factor: vec![1.0; d] }, x)
     }
@@ -104,13 +118,13 @@ fn table(features: &Dense<'_>) -> Array2<f64> {
 
 fn scale(x: &mut Array2<f64>, by: &[f64]) {
     for mut row in x.rows_mut() {
-        row.iter_mut().zip(by).for_each(|(v, b)| *v *= b);
+        row.iter_mut().zip(by).for_each(|(v, b)| *v = (*v * b).clamp(-LARGEST, LARGEST));
     }
 }
 
-/// The power of two that brings `largest` to about 1; 1 for 0.
-fn power_of_two(largest: f64) -> f64 {
-    if largest > 0.0 { 2f64.powi(-(largest.log2() as i32).clamp(-1000, 1000)) } else { 1.0 }
+/// The power of two that brings `largest` to about `2^power`; 1 for 0.
+fn power_of_two(largest: f64, power: i32) -> f64 {
+    if largest > 0.0 { 2f64.powi((power - largest.log2() as i32).clamp(-1000, 1000)) } else { 1.0 }
 }
 
 fn column_sums(x: &Array2<f64>, f: impl Fn(usize, f64) -> f64 + Sync) -> Vec<f64> {

@@ -2,9 +2,9 @@ use consilience_core::{
     Dense, Ensemble, Error, FeatureMap, Features, MemoryBudget, Observer, Partition, Result,
     ensure, room, with_rows,
 };
+use consilience_num::reduce::each_chunk;
 use consilience_trust::Diagnostics;
 use ndarray::{Array2, ArrayView2};
-use rayon::prelude::*;
 
 use crate::Placement;
 use crate::prototypes::Prototypes;
@@ -250,18 +250,20 @@ impl ConsensusModel {
             let mut tables = votes
                 .as_deref_mut()
                 .map(|votes| votes[from * k..to * k].chunks_mut(CHUNK.saturating_mul(k)));
-            let pieces: Vec<(usize, Option<&mut [f64]>)> = (from..to)
+            let mut table = || tables.as_mut().and_then(Iterator::next);
+            let mut pieces: Vec<(_, Option<&mut [f64]>, Result<_>)> = (from..to)
                 .step_by(CHUNK)
-                .map(|start| (start, tables.as_mut().and_then(Iterator::next)))
+                .map(|start| (start, table(), Ok(Placement::default())))
                 .collect();
-            let place = |(start, votes): (usize, Option<&mut [f64]>)| -> Result<Placement> {
-                let rows = ndarray::s![start..(start + CHUNK).min(to), ..];
-                let x = with_rows!(features, |x| Dense::from(x.slice(rows)).to_f64())?;
-                Ok(self.chunk(x.view(), votes))
-            };
-            let chunks: Result<Vec<Placement>> = pieces.into_par_iter().map(place).collect();
-            for (chunk, start) in chunks?.into_iter().zip((from..to).step_by(CHUNK)) {
-                take(chunk, start);
+            each_chunk(&mut pieces, 1, &|_, piece| {
+                for (start, votes, placed) in piece {
+                    let rows = ndarray::s![*start..(*start + CHUNK).min(to), ..];
+                    let x = with_rows!(features, |x| Dense::from(x.slice(rows)).to_f64());
+                    *placed = x.map(|x| self.chunk(x.view(), votes.as_deref_mut()));
+                }
+            });
+            for (start, _, placed) in pieces {
+                take(placed?, start);
             }
             from = to;
         }

@@ -3,8 +3,8 @@
 use consilience_core::{Ensemble, Error, Observer, Partition, Result, Seed, Watch};
 use consilience_generate::View;
 use consilience_num::kmeans::{KMeansOptions, assign, fit};
+use consilience_num::reduce::{map_together, try_map_each};
 use ndarray::{Array2, ArrayView2, Axis};
-use rayon::prelude::*;
 
 /// Share of the objects that prototypes must give back to their clusters to be enough.
 const ENOUGH: f64 = 0.99;
@@ -14,6 +14,8 @@ const FIRST: usize = 4;
 const MOST: usize = 4096;
 /// Objects per prototype that the prototypes of a large cluster are made from.
 const SAMPLE: usize = 64;
+/// Objects whose nearest prototypes one task finds.
+const TOGETHER: usize = 64;
 /// Steps of the k-means that spreads the prototypes of a cluster: they need not be optimal.
 const STEPS: usize = 8;
 
@@ -155,23 +157,20 @@ impl Labelled {
             of_cluster[c as usize].push(i);
         }
         let share = count as f64 / self.labels.len() as f64;
-        let parts: Vec<Array2<f64>> = of_cluster
-            .par_iter()
-            .enumerate()
-            .map(|(c, objects)| {
-                let seed = Seed(c as u64).derive("prototypes", count as u64);
-                let wanted = ((objects.len() as f64 * share).ceil() as usize).max(1);
-                let mut objects = objects.clone();
-                if objects.len() > wanted * SAMPLE {
-                    let chosen = seed.stream().sample(objects.len(), wanted * SAMPLE);
-                    objects = chosen.into_iter().map(|p| objects[p]).collect();
-                }
-                let rows = self.rows.select(Axis(0), &objects);
-                let options =
-                    KMeansOptions::new(wanted).max_iterations(STEPS).seed(seed).parallel(false);
-                Ok(fit(rows.view(), None, &options, observer)?.centres)
-            })
-            .collect::<Result<_>>()?;
+        let prototypes = |c: usize| -> Result<Array2<f64>> {
+            let seed = Seed(c as u64).derive("prototypes", count as u64);
+            let mut objects = of_cluster[c].clone();
+            let wanted = ((objects.len() as f64 * share).ceil() as usize).max(1);
+            if objects.len() > wanted * SAMPLE {
+                let chosen = seed.stream().sample(objects.len(), wanted * SAMPLE);
+                objects = chosen.into_iter().map(|p| objects[p]).collect();
+            }
+            let rows = self.rows.select(Axis(0), &objects);
+            let options =
+                KMeansOptions::new(wanted).max_iterations(STEPS).seed(seed).parallel(false);
+            Ok(fit(rows.view(), None, &options, observer)?.centres)
+        };
+        let parts = try_map_each(self.clusters, &prototypes)?;
         let mut cluster = Vec::new();
         for (c, part) in parts.iter().enumerate() {
             cluster.resize(cluster.len() + part.nrows(), c as u32);
@@ -191,16 +190,12 @@ impl Labelled {
             own[c as usize].push(p);
         }
         let own: Vec<Array2<f64>> = own.iter().map(|own| rows.select(Axis(0), own)).collect();
-        let squares: Vec<f64> = (0..self.labels.len())
-            .into_par_iter()
-            .map(|i| {
-                let away =
-                    |p: ndarray::ArrayView1<'_, f64>| square(self.rows.row(i).iter(), p.iter());
-                let others = own[self.labels[i] as usize].rows().into_iter().map(away);
-                let least = others.filter(|&d| d > 0.0).fold(f64::INFINITY, f64::min);
-                if least.is_finite() { least } else { 0.0 }
-            })
-            .collect();
+        let squares = map_together(self.labels.len(), TOGETHER, |i| {
+            let away = |p: ndarray::ArrayView1<'_, f64>| square(self.rows.row(i).iter(), p.iter());
+            let others = own[self.labels[i] as usize].rows().into_iter().map(away);
+            let least = others.filter(|&d| d > 0.0).fold(f64::INFINITY, f64::min);
+            if least.is_finite() { least } else { 0.0 }
+        });
         let mut reach = vec![0.0f64; self.clusters];
         for (&c, &square) in self.labels.iter().zip(&squares) {
             reach[c as usize] = reach[c as usize].max(square);

@@ -46,7 +46,8 @@ impl Coordinates {
         observer: &dyn Observer,
     ) -> Result<(Self, Extension)> {
         let (frame, x) = match basis {
-            Basis::Neighbours | Basis::RawSingular => Frame::raw(features),
+            Basis::Neighbours => Frame::for_distances(features),
+            Basis::RawSingular => Frame::raw(features),
             _ => Frame::standardized(features),
         };
         observer.check()?;

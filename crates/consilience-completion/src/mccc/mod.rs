@@ -96,8 +96,8 @@ const COMPARED: [Basis; 3] = [Basis::Singular, Basis::Neighbours, Basis::Standar
 ///
 /// The units of columns matter to [`Basis::Neighbours`], which the default may choose, and to
 /// [`Basis::RawSingular`]; [`Basis::Singular`] and [`Basis::StandardizedNeighbours`] do not depend
-/// on them. In a basis of neighbours `assign` places a row by its nearest objects, itself among
-/// them, by the eigenvectors' equation: an object of the fit may get another label than it has.
+/// on them. In a basis of neighbours equal objects have equal coordinates, a row that equals an
+/// object of the fit is where that is, and others are placed by the eigenvectors' equation.
 ///
 /// # Complexity
 /// O(m k^2 + p k + k^3) per iteration for p constraints over m objects. The basis: O(N d min(N, d))

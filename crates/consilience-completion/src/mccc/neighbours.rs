@@ -16,7 +16,7 @@ const TOLERANCE: f64 = 1e-6;
 #[derive(Clone, Debug)]
 pub(super) struct Graph {
     pub(super) graph: SelfTunedGraph,
-    /// N x k, orthonormal.
+    /// N x k, orthonormal but where objects are equal: they share their mean.
     pub(super) z: Array2<f64>,
     pub(super) values: Vec<f64>,
 }
@@ -44,6 +44,7 @@ impl Graph {
             // One object has no neighbours.
             (z, values) = (Array2::from_elem((n, 1), 1.0 / (n as f64).sqrt()), vec![1.0]);
         }
+        graph.level(&mut z);
         Ok((Graph { graph, z, values }, top.converged))
     }
 
@@ -51,7 +52,7 @@ impl Graph {
         self.z.view()
     }
 
-    /// Coordinates of new rows, by the eigenvectors' own equation over their nearest neighbours.
+    /// Coordinates of rows: of those of the fit their own, else by the eigenvectors' own equation.
     pub(super) fn extend(&self, new: &Array2<f64>) -> Result<Array2<f64>> {
         self.graph.extend(new.view(), self.z.view(), &self.values, &())
     }

@@ -334,12 +334,8 @@ fn new_objects_get_the_clusters_of_their_like() {
         let found =
             Mccc::new(3).basis(basis).fit_completed(old, &side(&known), &()).unwrap().output;
         let again = found.clustering.assign(old).unwrap();
-        let same = again
-            .iter()
-            .enumerate()
-            .filter(|&(i, &c)| found.clustering.partition.label(i) == Some(c))
-            .count();
-        assert!(same >= 445, "{basis:?}: {same}");
+        let same = |i: usize| found.clustering.partition.label(i) == Some(again[i]);
+        assert!((0..450).all(same), "{basis:?}");
         let predicted = found.clustering.predict(new).unwrap();
         let rest = truth.select(&(450..600).collect::<Vec<_>>()).unwrap();
         assert!(adjusted_rand(&predicted, &rest).unwrap() > 0.95, "{basis:?}");
@@ -349,6 +345,28 @@ fn new_objects_get_the_clusters_of_their_like() {
             ErrorKind::ShapeMismatch
         );
         assert_eq!(found.similarity.between(0, 450).unwrap_err().kind(), ErrorKind::OutOfRange);
+    }
+}
+
+/// Clusters that overlap, also on a grid, where most objects are equal to others.
+#[test]
+fn objects_of_the_fit_and_their_equals_keep_their_clusters() {
+    for seed in 0..3 {
+        let (x, truth) = blobs(300, 4, 2, 1.5, seed);
+        let known = random_pairs(&truth, 200, seed);
+        for x in [x.clone(), x.mapv(f64::round)] {
+            for basis in [Basis::Neighbours, Basis::StandardizedNeighbours] {
+                let method = Mccc::new(4).basis(basis).eigenvectors(25);
+                let found = method.fit_completed(x.view(), &side(&known), &()).unwrap().output;
+                let again = found.clustering.assign(x.view()).unwrap();
+                let own = |i: usize| found.clustering.partition.label(i).unwrap();
+                for i in 0..300 {
+                    assert_eq!(again[i], own(i), "{seed} {basis:?}: {i}");
+                    let equal = |j: &usize| x.row(i) == x.row(*j);
+                    assert!((0..i).filter(equal).all(|j| own(j) == own(i)), "{basis:?}: {i}");
+                }
+            }
+        }
     }
 }
 
@@ -442,6 +460,34 @@ fn both_precisions_and_extreme_units_agree() {
             plain
         );
     }
+}
+
+/// Squares of the distances between the others vanished beside it, and what was left were clusters
+/// by the numbers of the objects; as a new row it was said to hold NaN.
+#[test]
+fn a_row_of_another_scale_leaves_the_others_as_they_are() {
+    let (x, truth) = blobs(120, 3, 3, 4.0, 11);
+    let known = side(&random_pairs(&truth, 120, 12));
+    let far = |factor: f64| {
+        let mut x = x.clone();
+        x.row_mut(7).mapv_inplace(|v| v * factor);
+        x
+    };
+    let fit = |basis, x: &Array2<f64>| {
+        Mccc::new(3).basis(basis).fit_completed(x.view(), &known, &()).unwrap()
+    };
+    let found = fit(Basis::Neighbours, &far(1e200)).output.clustering.partition;
+    assert_eq!(found, fit(Basis::Neighbours, &far(1e20)).output.clustering.partition);
+    assert!(adjusted_rand(&found, &truth).unwrap() > 0.5);
+    for basis in [Basis::Neighbours, Basis::StandardizedNeighbours, Basis::Singular] {
+        let plain = fit(basis, &x).output.clustering;
+        let again = plain.assign(far(1e200).view()).unwrap();
+        let same = |i: usize| plain.partition.label(i) == Some(again[i]);
+        assert!((0..120).filter(|i| *i != 7).all(same), "{basis:?}");
+    }
+    // In the unit of their deviations the others are all equal.
+    let report = fit(Basis::StandardizedNeighbours, &far(1e200)).report;
+    assert_eq!(report.clusters_missing, Some(1));
 }
 
 #[test]

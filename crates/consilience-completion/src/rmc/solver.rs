@@ -161,11 +161,13 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
         let last = iteration == problem.max_iterations;
         let high = now.values.len() > problem.most_rank;
         let enough = if high { SETTLED.max(problem.tolerance) } else { problem.tolerance };
-        let due = match whole {
-            // With a norm of 1 the bound is at its best.
-            Some(_) => now.may_be_done(&entries, &best, enough),
-            None => iteration % LOOK == 0,
-        };
+        let look = whole.is_none() && iteration % LOOK == 0;
+        if look {
+            now.keep_in(&mut best, &entries);
+        }
+        // With a norm of 1 the bound is at its best: the norm, which takes longer than a step,
+        // would be found for nothing where that is too little.
+        let due = (look || whole.is_some()) && now.may_be_done(&entries, &best, enough);
         if due || last {
             let accuracy = NORM * enough;
             best.dual = best.dual.max(now.dual(&entries, accuracy, problem.seed, observer)?);

@@ -7,11 +7,11 @@ mod judgement;
 mod tests;
 
 use consilience_core::{
-    Clustering, ConstrainedClusterer, Dense, Features, Fit, MemoryBudget, Observer, Partition,
-    Report, Result, Seed, SideInformation, at_least_one, ensure,
+    Clustering, ConstrainedClusterer, Dense, Features, Fit, MemoryBudget, Observer, Report, Result,
+    Seed, SideInformation, at_least_one, ensure,
 };
+use consilience_num::reduce::try_map_each;
 use ndarray::{Array2, Axis};
-use rayon::prelude::*;
 
 pub use judgement::{JudgedCandidate, LinkJudgement};
 
@@ -307,11 +307,9 @@ impl LinkedClustering {
             return Ok(held.links().iter().map(|link| keeps(&labels, link)).collect());
         }
         let trials = held.trials();
-        let found: Vec<Partition> = trials
-            .par_iter()
-            .with_max_len(1)
-            .map(|&trial| prepared.labels(&held.side_of(side, trial)?, observer))
-            .collect::<Result<_>>()?;
+        let found = try_map_each(trials.len(), &|t| {
+            prepared.labels(&held.side_of(side, trials[t])?, observer)
+        })?;
         Ok((0..held.links().len()).map(|l| held.mean_kept(l, &trials, &found)).collect())
     }
 

@@ -1,17 +1,23 @@
 //! The graph of nearest neighbours in which every row has its own scale.
 
+use std::cmp::Ordering;
+
 #[cfg(feature = "serde")]
-use consilience_core::{Error, stored::Parts};
+use consilience_core::{Error, ensure, stored::Parts};
 use consilience_core::{Observer, Result, room};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 
+use crate::rows::squared;
 use crate::sparse::Csr;
 
 /// Rows whose distances are computed together.
 const ROWS: usize = 64;
+/// A row with links of less than this share of the median has nothing but rounding in eigenvectors,
+/// whose entries go with the root of it.
+const FAINT: f64 = 1e-12;
 
 /// Joins every row with its nearest ones, by weights that follow the density around them.
 ///
@@ -82,9 +88,12 @@ impl SelfTuned {
         let n = x.nrows();
         let x = if x.is_standard_layout() { x } else { x.as_standard_layout().into_owned() };
         let table = Table::new(x);
-        let near =
-            table.nearest(table.x.view(), self.count(n, true), !self.with_itself, observer)?;
-        let far: Vec<f64> = near.iter().map(|row| self.scale(row)).collect();
+        let itself = usize::from(self.with_itself);
+        let count = self.neighbours.saturating_add(itself);
+        let wanted = Wanted { count, apart: !self.with_itself, reach: &[] };
+        let near = table.nearest(table.x.view(), wanted, observer, |row| row)?;
+        let others = |row: &Near| self.scale(row.get(itself..).unwrap_or_default());
+        let far: Vec<f64> = near.iter().map(others).collect();
         let mean = far.iter().sum::<f64>() / n.max(1) as f64;
         let least = if mean > 0.0 { self.least_scale * mean } else { 1.0 };
         let scale: Vec<f64> = far.into_iter().map(|s| s.max(least)).collect();
@@ -95,19 +104,20 @@ impl SelfTuned {
             if d > 0.0 { d.sqrt() } else { f64::INFINITY }
         };
         let matrix = Csr::from_rows(n, rows).map(|i, j, w| w / over(i, j));
-        Ok(SelfTunedGraph { with: self, table, least, scale, degree, matrix })
+        let reach = |row: &Near| match row.last() {
+            Some(last) if row.len() == count => last.1,
+            // One more row would be among its neighbours, however far.
+            _ => 1e300,
+        };
+        let reach = near.iter().map(reach).collect();
+        let usual = median(&degree);
+        Ok(SelfTunedGraph { with: self, table, least, scale, reach, degree, usual, matrix })
     }
 
-    /// How many entries a list of neighbours has.
-    fn count(&self, n: usize, fitted: bool) -> usize {
-        let others = if fitted && !self.with_itself { n.saturating_sub(1) } else { n };
-        self.neighbours.saturating_add(usize::from(self.with_itself)).min(others)
-    }
-
-    /// The distance to the neighbour of the rank, or to the last.
-    fn scale(&self, row: &Near) -> f64 {
-        let at = if self.with_itself { self.rank } else { self.rank.saturating_sub(1) };
-        row.get(at.min(row.len().saturating_sub(1))).map_or(0.0, |e| e.1.sqrt())
+    /// The distance to the neighbour of the rank among these others, or to the last.
+    fn scale(&self, others: &[(usize, f64)]) -> f64 {
+        let at = self.rank.min(others.len()).saturating_sub(1);
+        others.get(at).map_or(0.0, |e| e.1.sqrt())
     }
 
     /// Weights of both directions, each row by column.
@@ -141,8 +151,19 @@ pub struct SelfTunedGraph {
     /// The least scale of a row.
     least: f64,
     scale: Vec<f64>,
+    /// The squared distance of each row to the last of its neighbours.
+    reach: Vec<f64>,
     degree: Vec<f64>,
+    /// The median of the degrees.
+    usual: f64,
     matrix: Csr,
+}
+
+/// The middle one of the values, the upper one of two; 0 of none.
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
 
 impl SelfTunedGraph {
@@ -162,12 +183,53 @@ impl SelfTunedGraph {
         self.matrix = Csr::from_rows(0, []);
     }
 
+    /// Gives equal rows equal entries of vectors (n x m): in each column the mean of theirs.
+    ///
+    /// A list of neighbours ends somewhere, so that of many equal rows some have links that the
+    /// others lack, and an eigenvector of the matrix other entries there.
+    ///
+    /// ```
+    /// use consilience::num::near::SelfTuned;
+    /// use consilience::ndarray::array;
+    ///
+    /// let graph = SelfTuned::new(2).graph(array![[7.0], [1.0], [7.0], [9.0]], &())?;
+    /// let mut vectors = array![[1.0], [4.0], [3.0], [6.0]];
+    /// graph.level(&mut vectors);
+    /// assert_eq!(vectors, array![[2.0], [4.0], [2.0], [6.0]]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Complexity
+    /// O(n d log n + n m).
+    pub fn level(&self, vectors: &mut Array2<f64>) {
+        let x = &self.table.x;
+        let order = |a: usize, b: usize| {
+            x.row(a).iter().partial_cmp(x.row(b).iter()).unwrap_or(Ordering::Equal)
+        };
+        let mut rows: Vec<usize> = (0..x.nrows()).collect();
+        rows.sort_by(|&a, &b| order(a, b));
+        let equal = rows.chunk_by(|&a, &b| order(a, b).is_eq()).filter(|equal| equal.len() > 1);
+        for equal in equal {
+            let mut mean = Array1::<f64>::zeros(vectors.ncols());
+            equal.iter().for_each(|&i| mean += &vectors.row(i));
+            mean /= equal.len() as f64;
+            equal.iter().for_each(|&i| vectors.row_mut(i).assign(&mean));
+        }
+    }
+
     /// Entries of eigenvectors of the matrix (n x m, with their eigenvalues, none of them 0) at
-    /// rows that come later: the eigenvectors' own equation over the nearest neighbours.
+    /// rows that come later. A row that equals one of the graph has the entries of that one
+    /// ([`level`](SelfTunedGraph::level) makes those of equal rows equal), any other those that the
+    /// eigenvectors' own equation gives over its links:
     ///
     /// ```text
-    /// z(new) = sum_j w(new, j) z_j / sqrt(d_new d_j) / lambda
+    /// z(new) = sum_j w(new, j) z_j / sqrt(d_new d_j) / lambda,    d_new = sum_j w(new, j)
     /// ```
+    ///
+    /// Links are made as in the graph, with the nearest rows and with those that would have the new
+    /// one among their own nearest. Where their sum is below the median of D they count as if it
+    /// were that, in the same proportions, so that a row far away goes with the nearest ones; and
+    /// rows that the graph links with next to nothing are left out.
     ///
     /// # Errors
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
@@ -182,25 +244,45 @@ impl SelfTunedGraph {
         values: &[f64],
         observer: &dyn Observer,
     ) -> Result<Array2<f64>> {
-        let count = self.with.count(self.table.x.nrows(), false);
-        let near = self.table.nearest(new, count, false, observer)?;
+        let wanted = Wanted { count: self.with.neighbours, apart: false, reach: &self.reach };
+        let place = |near: Near| self.place(&near, vectors, values);
+        let rows = self.table.nearest(new, wanted, observer, place)?;
         let mut z = Array2::zeros((new.nrows(), vectors.ncols()));
-        for (row, mut out) in near.iter().zip(z.rows_mut()) {
-            let own = self.with.scale(row).max(self.least);
-            let own = if own > 0.0 { own } else { 1.0 };
-            // Relative to the nearest, so that far rows have a neighbour too.
-            let power = |&(j, d): &(usize, f64)| d / (own * self.scale[j]);
-            let first = row.iter().map(power).fold(f64::INFINITY, f64::min);
-            let w: Vec<f64> = row.iter().map(|e| (first - power(e)).exp()).collect();
-            let degree: f64 = w.iter().sum();
-            for (&(j, _), w) in row.iter().zip(&w) {
-                if self.degree[j] > 0.0 {
-                    out.scaled_add(w / (degree * self.degree[j]).sqrt(), &vectors.row(j));
-                }
-            }
-            out.iter_mut().zip(values).for_each(|(o, v)| *o /= v);
-        }
+        z.rows_mut().into_iter().zip(&rows).for_each(|(mut out, row)| out.assign(row));
         Ok(z)
+    }
+
+    /// The entries at a row with these neighbours.
+    fn place(
+        &self,
+        near: &[(usize, f64)],
+        vectors: ArrayView2<'_, f64>,
+        values: &[f64],
+    ) -> Array1<f64> {
+        if let Some(&(equal, _)) = near.first().filter(|e| e.1 == 0.0) {
+            return vectors.row(equal).to_owned();
+        }
+        let others = &near[..self.with.neighbours.min(near.len())];
+        let own = self.with.scale(others).max(self.least);
+        let own = if own > 0.0 { own } else { 1.0 };
+        let linked = |e: &&(usize, f64)| self.degree[e.0] > FAINT * self.usual;
+        let power = |&(j, d): &(usize, f64)| d / (own * self.scale[j]);
+        // Relative to the strongest, so that far rows have a neighbour too.
+        let first = near.iter().filter(linked).map(power).fold(f64::INFINITY, f64::min);
+        let (mut sum, mut out) = (0.0, Array1::<f64>::zeros(vectors.ncols()));
+        for (at, e) in near.iter().enumerate().filter(|(_, e)| linked(e)) {
+            let both = at < others.len() && e.1 <= self.reach[e.0];
+            let share = if both { 1.0 } else { self.with.one_sided };
+            let w = share * (first - power(e)).exp();
+            sum += w;
+            out.scaled_add(w / self.degree[e.0].sqrt(), &vectors.row(e.0));
+        }
+        if sum > 0.0 {
+            let degree = (sum * (-first).exp()).max(self.usual);
+            out *= degree.sqrt() / sum;
+        }
+        out.iter_mut().zip(values).for_each(|(o, v)| *o /= v);
+        out
     }
 }
 
@@ -219,6 +301,7 @@ impl SelfTunedGraph {
             .table("rows", &self.table.x)
             .number("least scale", self.least)
             .row("scales", self.scale.iter().copied())
+            .row("reaches", self.reach.iter().copied())
             .row("degrees", self.degree.iter().copied())
     }
 
@@ -238,26 +321,43 @@ impl SelfTunedGraph {
         let table = Table::new(parts.take_table("rows")?);
         let least = parts.take_number("least scale")?;
         let (scale, degree) = (parts.take_row("scales")?, parts.take_row("degrees")?);
-        let n = table.x.nrows();
-        if table.x.ncols() != columns || scale.len() != n || degree.len() != n {
-            return Err(Error::shape(format!(
-                "a graph of {n} rows of {} columns with {} scales and {} degrees; expected \
-                 {columns} columns",
-                table.x.ncols(),
-                scale.len(),
-                degree.len()
-            )));
-        }
+        let reach = parts.take_row("reaches")?;
+        let (n, d) = table.x.dim();
+        let lengths = [scale.len(), reach.len(), degree.len()];
+        ensure!(
+            d == columns && lengths == [n; 3],
+            shape(
+                "a graph of {n} rows of {d} columns with {} scales, {} reaches and {} degrees; \
+                 expected {columns} columns",
+                lengths[0],
+                lengths[1],
+                lengths[2]
+            )
+        );
         if let Some(bad) = scale.iter().find(|&&s| !(s > 0.0)) {
             return Err(Error::invalid(format!("a scale {bad}; expected above 0")));
         }
-        let matrix = Csr::from_rows(0, []);
-        Ok(SelfTunedGraph { with, table, least, scale, degree, matrix })
+        if let Some(bad) = degree.iter().find(|&&d| !(d >= 0.0)) {
+            return Err(Error::invalid(format!("a degree {bad}; expected at least 0")));
+        }
+        let (usual, matrix) = (median(&degree), Csr::from_rows(0, []));
+        Ok(SelfTunedGraph { with, table, least, scale, reach, degree, usual, matrix })
     }
 }
 
 /// Neighbours of a row with their squared distances.
 type Near = Vec<(usize, f64)>;
+
+/// Which neighbours of a row are wanted.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    /// The nearest, so many.
+    count: usize,
+    /// Whether they leave out the row of its own number.
+    apart: bool,
+    /// After them, every row that is no farther than its own number here; empty for none.
+    reach: &'a [f64],
+}
 
 /// Rows, row-major, with their squared norms.
 #[derive(Clone, Debug)]
@@ -272,22 +372,22 @@ impl Table {
         Table { x, norms }
     }
 
-    /// For every row of `new` its `count` nearest rows with squared distances, ascending; of equals
-    /// the lower number. `apart` leaves out the row of its own number.
-    fn nearest(
+    /// What `each` makes of the wanted rows of every row of `new`, which come with squared
+    /// distances, ascending; of equals the lower number.
+    fn nearest<T: Send>(
         &self,
         new: ArrayView2<'_, f64>,
-        count: usize,
-        apart: bool,
+        wanted: Wanted<'_>,
         observer: &dyn Observer,
-    ) -> Result<Vec<Near>> {
+        each: impl Fn(Near) -> T + Sync,
+    ) -> Result<Vec<T>> {
         let ((n, d), new) = (self.x.dim(), new.as_standard_layout());
-        if n == 0 || d == 0 || count == 0 {
-            return Ok(vec![Near::new(); new.nrows()]);
+        if n == 0 || d == 0 || wanted.count == 0 {
+            return Ok((0..new.nrows()).map(|_| each(Near::new())).collect());
         }
         let (x, rows) = (self.x.as_slice().unwrap_or_default(), new.as_slice().unwrap_or_default());
         let all = MatRef::from_row_major_slice(x, n, d);
-        let parts: Result<Vec<Vec<Near>>> = rows
+        let parts: Result<Vec<Vec<T>>> = rows
             .par_chunks(ROWS * d)
             .enumerate()
             .map(|(c, part)| {
@@ -301,8 +401,10 @@ impl Table {
                 let found = part.chunks_exact(d).zip(products.chunks_exact_mut(n)).enumerate();
                 Ok(found
                     .map(|(r, (row, rough))| {
-                        let left_out = apart.then_some(c * ROWS + r);
-                        self.pick(row, rough, count, left_out, &mut order)
+                        order.clear();
+                        let own = |j: &u32| wanted.apart && *j as usize == c * ROWS + r;
+                        order.extend((0..n as u32).filter(|j| !own(j)));
+                        each(self.pick(row, rough, wanted, &mut order))
                     })
                     .collect())
             })
@@ -310,46 +412,49 @@ impl Table {
         Ok(parts?.into_iter().flatten().collect())
     }
 
-    /// The nearest of one row, from its inner products with all.
+    /// The wanted ones of the rows in `order`, from the row's inner products with all.
     fn pick(
         &self,
         row: &[f64],
         rough: &mut [f64],
-        count: usize,
-        left_out: Option<usize>,
+        wanted: Wanted<'_>,
         order: &mut Vec<u32>,
     ) -> Near {
         rough.iter_mut().zip(&self.norms).for_each(|(p, norm)| *p = norm - 2.0 * *p);
-        order.clear();
-        order.extend((0..rough.len() as u32).filter(|&j| Some(j as usize) != left_out));
+        let count = wanted.count.min(order.len());
         if count < order.len() {
             order.select_nth_unstable_by(count - 1, |a, b| {
                 rough[*a as usize].total_cmp(&rough[*b as usize]).then(a.cmp(b))
             });
-            // The rough distances carry the rounding of large norms: whoever may be among the
-            // nearest is looked at exactly.
+            // The rough distances carry the rounding of large norms: whoever may be wanted is
+            // looked at exactly.
             let own: f64 = row.iter().map(|v| v * v).sum();
             let unit = (row.len() + 4) as f64 * f64::EPSILON;
             let off = |j: u32| unit * (own + self.norms[j as usize]);
             let (nearest, others) = order.split_at(count);
             let most = |most: f64, &j: &u32| most.max(rough[j as usize] + off(j));
             let most = nearest.iter().fold(f64::NEG_INFINITY, most);
-            let near = |j: &u32| rough[*j as usize] - off(*j) <= most;
-            let also: Vec<u32> = others.iter().copied().filter(near).collect();
+            let may_be = |&j: &u32| {
+                let least = rough[j as usize] - off(j);
+                let reach = wanted.reach.get(j as usize);
+                least <= most || reach.is_some_and(|reach| own + least <= reach + off(j))
+            };
+            let also: Vec<u32> = others.iter().copied().filter(may_be).collect();
             order.truncate(count);
             order.extend(also);
         }
-        let exact = |j: usize| {
-            let other = self.x.row(j);
-            row.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum::<f64>()
-        };
+        // Where ties abound these are nearly all there is to do.
+        let rows = self.x.as_slice().unwrap_or_default();
+        let exact = |j: usize| squared(row, &rows[j * row.len()..][..row.len()]);
         let mut all: Near = order.iter().map(|&j| (j as usize, exact(j as usize))).collect();
         let nearer = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
         if count < all.len() {
             all.select_nth_unstable_by(count - 1, nearer);
         }
-        // Of ties there may be very many, and all rows are held at once.
-        let mut near = all[..count.min(all.len())].to_vec();
+        // Of ties there may be very many, and lists of all rows may be held at once.
+        let (nearest, others) = all.split_at(count);
+        let reached = |e: &&(usize, f64)| wanted.reach.get(e.0).is_some_and(|reach| e.1 <= *reach);
+        let mut near: Near = nearest.iter().chain(others.iter().filter(reached)).copied().collect();
         near.sort_unstable_by(nearer);
         near
     }
@@ -360,7 +465,7 @@ mod tests {
     use super::*;
     use crate::eigen::symmetric_eigen;
     use consilience_core::Seed;
-    use ndarray::{array, s};
+    use ndarray::{ArrayView1, array, s};
 
     fn rows(n: usize, seed: u64) -> Array2<f64> {
         let mut stream = Seed(seed).stream();
@@ -421,7 +526,8 @@ mod tests {
             let far = |i: usize, j: usize| {
                 x.row(i).iter().zip(x.row(j)).map(|(a, b)| (a - b) * (a - b)).sum::<f64>()
             };
-            let found = Table::new(x.clone()).nearest(x.view(), 5, true, &()).unwrap();
+            let wanted = Wanted { count: 5, apart: true, reach: &[] };
+            let found = Table::new(x.clone()).nearest(x.view(), wanted, &(), |row| row).unwrap();
             for (i, found) in found.iter().enumerate() {
                 let mut all: Near = (0..120).filter(|&j| j != i).map(|j| (j, far(i, j))).collect();
                 all.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
@@ -448,18 +554,61 @@ mod tests {
     }
 
     #[test]
-    fn old_rows_come_out_near_where_they_are_and_far_ones_are_finite() {
+    fn rows_of_the_graph_come_back_and_one_alone_is_as_in_a_batch() {
+        let (x, new) = (rows(90, 7), rows(150, 8));
+        for with in [SelfTuned::new(5), SelfTuned::new(8).rank(3).with_itself(true)] {
+            let graph = with.graph(x.clone(), &()).unwrap();
+            let mut vectors =
+                Array2::from_shape_fn((90, 2), |(i, c)| ((i * 7 + c * 3) % 11) as f64 - 5.0);
+            graph.level(&mut vectors);
+            let place = |rows: ArrayView2<'_, f64>| {
+                graph.extend(rows, vectors.view(), &[0.5, -2.0], &()).unwrap()
+            };
+            assert_eq!(place(x.view()), vectors);
+            assert_eq!(vectors.row(1), vectors.row(3));
+            let all = place(new.view());
+            for i in 0..150 {
+                assert_eq!(place(new.slice(s![i..=i, ..])).row(0), all.row(i));
+            }
+        }
+    }
+
+    /// A row among the others has the links that it has in the graph, and so its own entries; those
+    /// whose links are weak have them as if these were as strong as usual.
+    #[test]
+    fn links_of_new_rows_are_made_as_those_of_the_graph() {
         let x = rows(60, 7);
-        let graph = SelfTuned::new(6).with_itself(true).graph(x.clone(), &()).unwrap();
-        let eigen = symmetric_eigen(dense(graph.matrix()).view()).unwrap();
-        let vectors = eigen.vectors.slice(s![.., ..3]).to_owned();
-        let again = graph.extend(x.view(), vectors.view(), &eigen.values[..3], &()).unwrap();
-        let size = vectors.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        let apart = (&again - &vectors).fold(0.0f64, |m, e| m.max(e.abs()));
-        assert!(apart < 0.5 * size, "{apart} of {size}");
-        let far = Array2::from_elem((1, 2), -1e9);
-        let z = graph.extend(far.view(), vectors.view(), &eigen.values[..3], &()).unwrap();
-        assert!(z.iter().all(|v| v.is_finite()));
+        for with in [SelfTuned::new(6), SelfTuned::new(9).rank(4).one_sided(0.5)] {
+            let graph = with.graph(x.clone(), &()).unwrap();
+            let eigen = symmetric_eigen(dense(graph.matrix()).view()).unwrap();
+            let (vectors, values) = (eigen.vectors.slice(s![.., ..4]), &eigen.values[..4]);
+            let wanted = Wanted { count: with.neighbours, apart: true, reach: &graph.reach };
+            let near = graph.table.nearest(x.view(), wanted, &(), |row| row).unwrap();
+            // The first is far away, the next three are equal.
+            for i in 4..60 {
+                let found = graph.place(&near[i], vectors, values);
+                let more = (graph.usual / graph.degree[i]).max(1.0).sqrt();
+                for (a, b) in found.iter().zip(vectors.row(i)) {
+                    assert!((a - more * b).abs() < 1e-9, "{i}: {a} {b}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn far_rows_go_with_the_nearest() {
+        let x = Array2::from_shape_fn((41, 1), |(i, _)| match i {
+            40 => 1e6,
+            _ => (i / 20 * 100 + i % 20) as f64,
+        });
+        let graph = SelfTuned::new(4).least_scale(1e-6).graph(x, &()).unwrap();
+        assert_eq!(graph.degree[40], 0.0);
+        let side = Array2::from_shape_fn((41, 1), |(i, _)| if i < 20 { -1.0 } else { 1.0 });
+        let new = array![[-1e3], [1e3], [-1e9], [1e9]];
+        let z = graph.extend(new.view(), side.view(), &[1.0], &()).unwrap();
+        for (r, sign) in [-1.0, 1.0, -1.0, 1.0].into_iter().enumerate() {
+            assert!((0.5..2.0).contains(&(sign * z[[r, 0]])), "{r}: {z}");
+        }
     }
 
     #[test]
@@ -470,35 +619,56 @@ mod tests {
         assert!(graph.degrees().iter().all(|d| *d >= 3.0));
     }
 
-    /// The formula of `extend` over all rows, weights relative to the nearest.
+    /// The formula of `extend` over all rows, weights relative to the strongest.
     #[test]
     fn new_rows_are_placed_by_the_formula() {
         let x = rows(40, 3);
-        let new = array![[0.1, -0.2], [0.25, 0.25], [900.0, 1100.0]];
+        let new = array![[0.1, -0.2], [0.3, 0.25], [2.5, 2.0], [900.0, 1100.0]];
         let vectors = Array2::from_shape_fn((40, 2), |(i, c)| ((i * 7 + c * 3) % 11) as f64 - 5.0);
-        for (with, place, count) in [
-            (SelfTuned::new(5), 4, 5),
-            (SelfTuned::new(8).rank(3).with_itself(true).least_scale(0.3), 3, 9),
+        for (with, place) in [
+            (SelfTuned::new(5), 4),
+            (SelfTuned::new(8).rank(3).with_itself(true).one_sided(0.5).least_scale(0.3), 2),
         ] {
             let graph = with.graph(x.clone(), &()).unwrap();
             let found = graph.extend(new.view(), vectors.view(), &[0.5, -2.0], &()).unwrap();
+            let square = |a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>| -> f64 {
+                a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
+            };
+            let mut degrees = graph.degree.clone();
+            degrees.sort_by(f64::total_cmp);
             for (r, point) in new.rows().into_iter().enumerate() {
-                let far = |j: usize| (&point - &x.row(j)).mapv(|d| d * d).sum();
-                let mut near: Vec<usize> = (0..40).collect();
-                near.sort_by(|&a, &b| far(a).total_cmp(&far(b)).then(a.cmp(&b)));
-                near.truncate(count);
+                let far = |j: usize| square(point, x.row(j));
+                let mut order: Vec<usize> = (0..40).collect();
+                order.sort_by(|&a, &b| far(a).total_cmp(&far(b)).then(a.cmp(&b)));
+                let near = &order[..with.neighbours];
                 let own = far(near[place]).sqrt().max(graph.least);
-                let power: Vec<f64> =
-                    near.iter().map(|&j| far(j) / (own * graph.scale[j])).collect();
-                let least = power.iter().fold(f64::INFINITY, |m, &p| m.min(p));
-                let w: Vec<f64> = power.iter().map(|p| (least - p).exp()).collect();
-                let total: f64 = w.iter().sum();
+                let power = |j: usize| far(j) / (own * graph.scale[j]);
+                let share = |j: usize| {
+                    let mut others: Vec<f64> =
+                        (0..40).filter(|&o| o != j).map(|o| square(x.row(o), x.row(j))).collect();
+                    others.sort_by(f64::total_cmp);
+                    let back = far(j) <= others[with.neighbours - 1];
+                    match (near.contains(&j), back) {
+                        (true, true) => 1.0,
+                        (false, false) => 0.0,
+                        _ => with.one_sided,
+                    }
+                };
+                let enough = |&j: &usize| graph.degree[j] > 1e-12 * degrees[20];
+                let linked: Vec<usize> = (0..40).filter(enough).collect();
+                let shares: Vec<f64> = linked.iter().map(|&j| share(j)).collect();
+                let powers = linked.iter().zip(&shares).filter(|e| *e.1 > 0.0);
+                let least = powers.map(|e| power(*e.0)).fold(f64::INFINITY, f64::min);
+                let weights = linked.iter().zip(&shares);
+                let w: Vec<f64> = weights.map(|(&j, s)| s * (least - power(j)).exp()).collect();
+                let sum: f64 = w.iter().sum();
+                let degree = (sum * (-least).exp()).max(degrees[20]);
                 for (c, lambda) in [0.5, -2.0].into_iter().enumerate() {
-                    let terms = near.iter().zip(&w).map(|(&j, w)| {
-                        w * vectors[[j, c]] / (total * graph.degree[j]).sqrt() / lambda
-                    });
-                    let expected: f64 = terms.sum();
-                    assert!((found[[r, c]] - expected).abs() < 1e-12, "{r} {c}");
+                    let term = |(&j, w): (&usize, &f64)| {
+                        w * degree / sum * vectors[[j, c]] / (degree * graph.degree[j]).sqrt()
+                    };
+                    let expected = linked.iter().zip(&w).map(term).sum::<f64>() / lambda;
+                    assert!((found[[r, c]] - expected).abs() < 1e-11, "{r} {c}");
                 }
             }
         }

@@ -3,16 +3,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2, array};
 
 use super::NearRows;
 use crate::Float;
-
-/// Deterministic numbers in [0, 1).
-fn noise(seed: u64) -> impl FnMut() -> f64 {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    move || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f64 / (1u64 << 24) as f64
-    }
-}
+use crate::testing::noise;
 
 /// Entries on a coarse grid, so that duplicates and ties abound and squares are exact in both
 /// precisions.
