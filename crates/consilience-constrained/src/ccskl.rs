@@ -4,7 +4,7 @@ use consilience_core::{
     check_restarts,
 };
 #[cfg(feature = "serde")]
-use consilience_core::{Error, stored::Parts};
+use consilience_core::{ensure, stored::Parts};
 use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, try_truncated_eigen};
 use consilience_num::kmeans::{KMeansFit, KMeansOptions, fit, from_centres};
 use consilience_num::near::{SelfTuned, SelfTunedGraph};
@@ -48,8 +48,9 @@ use crate::number::{FEWER, checked_number};
 ///
 /// W joins every object with its nearest ones by `exp(-|x_i - x_j|^2 / (s_i s_j))`, s_i = distance
 /// to the 7th (at least 0.3 of the mean s, or duplicates would be cut off from the rest). The
-/// diagonal counts as much as all links together (v). New objects are mapped by the eigenvectors'
-/// own equation over their nearest neighbours, and go to the nearest centre.
+/// diagonal counts as much as all links together (v). Equal objects have equal rows of phi: their
+/// mean. A new object has the row of the one that it equals, or that which the eigenvectors' own
+/// equation gives over its nearest neighbours, and goes to the nearest centre.
 ///
 /// # Complexity
 /// O(n^2 d) time for neighbours, O(n (neighbours + m) m) per eigen iteration; for the weights
@@ -185,7 +186,8 @@ impl ConstrainedClusterer for Ccskl {
         watch.step(1)?;
         let kept = top.values.iter().take_while(|&&v| v > LEAST).count();
         let root = (n as f64).sqrt();
-        let phi = top.vectors.slice(s![.., ..kept]).mapv(|v| v * root);
+        let mut phi = top.vectors.slice(s![.., ..kept]).mapv(|v| v * root);
+        graph.level(&mut phi);
         let (beta, solved) = weights(phi.view(), side, self.max_pairs, observer)?;
         if !solved {
             report.status = Status::MaxIterations;
@@ -388,30 +390,20 @@ impl Assign for Embedding {
 }
 
 #[cfg(feature = "serde")]
-const KIND: &str = "self-tuned-embedding";
+crate::stored::assigner!("self-tuned-embedding", Embedding);
 
 #[cfg(feature = "serde")]
-crate::stored::assigner!(KIND, Embedding);
-
-#[cfg(feature = "serde")]
-impl crate::stored::Stored for Embedding {
+impl Embedding {
     fn restored(parts: &mut Parts) -> Result<Self> {
         let frame = Frame::restored(parts)?;
         let graph = SelfTunedGraph::restored(parts, frame.n_features())?;
         let phi = parts.take_table("eigenvectors")?;
         let (values, beta) = (parts.take_row("eigenvalues")?, parts.take_row("weights")?);
-        if phi.nrows() != graph.degrees().len() {
-            return Err(Error::shape(format!(
-                "eigenvectors of {} rows, a graph of {}",
-                phi.nrows(),
-                graph.degrees().len()
-            )));
-        }
+        let (rows, objects) = (phi.nrows(), graph.degrees().len());
+        ensure!(rows == objects, shape("eigenvectors of {rows} rows, a graph of {objects}"));
         crate::stored::check_length("eigenvalues", values.len(), phi.ncols())?;
         crate::stored::check_length("weights", beta.len(), phi.ncols())?;
-        if let Some(bad) = values.iter().find(|&&v| v == 0.0) {
-            return Err(Error::invalid(format!("an eigenvalue {bad}; expected another than 0")));
-        }
+        ensure!(!values.contains(&0.0), invalid("an eigenvalue 0; expected another than 0"));
         let centres = parts.take_table("centres")?;
         let found = Embedding { frame, graph, phi, values, beta, centres };
         let width = found.embed(found.phi.view()).ncols();
@@ -423,20 +415,15 @@ impl crate::stored::Stored for Embedding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use consilience_conformance::CancelFrom;
 
     #[test]
     fn whoever_watches_can_stop_the_weights() {
-        struct Stops;
-        impl Observer for Stops {
-            fn cancelled(&self) -> bool {
-                true
-            }
-        }
         let phi = Array2::from_shape_fn((6, 2), |(i, j)| (i * (j + 2) % 5) as f64 - 2.0);
         let side = SideInformation::from_labels(&[0, 0, 1, -1, -1, 1]).unwrap();
-        assert!(weights(phi.view(), &side, 10, &Stops).is_err());
+        assert!(weights(phi.view(), &side, 10, &CancelFrom::new(0)).is_err());
         let (gram, right) = (Array2::eye(2), Array1::ones(2));
-        assert!(nonnegative(&gram, &right, 5, &Stops).is_err());
+        assert!(nonnegative(&gram, &right, 5, &CancelFrom::new(0)).is_err());
         assert!(weights(phi.view(), &side, 10, &()).is_ok_and(|found| found.0.len() == 2));
     }
 

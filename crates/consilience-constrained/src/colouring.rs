@@ -359,6 +359,7 @@ mod tests {
         let all: Vec<_> = (0..9).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
         let error = colour(&graph(9, &all), 8, |_, c| c as f64, 1_000_000).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Contradiction);
+        assert!(error.message().contains("proven"), "{error}");
         assert!(colour(&graph(9, &all), 9, |_, c| c as f64, 1_000_000).is_ok());
         let error = colour(&graph(9, &all), 8, |_, c| c as f64, 3).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TooLarge);

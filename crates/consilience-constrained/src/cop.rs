@@ -87,9 +87,7 @@ impl CopKMeans {
 
     consilience_core::setters! {
         /// Most iterations. Default 100; at least 1.
-        pub fn max_iterations(mut self, max_iterations: usize) {
-            self.max_iterations = max_iterations
-        }
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
         /// Most steps of the search for a first assignment. Default 1,000,000; at least 1.
         pub fn search_limit(mut self, steps: usize) { self.search_limit = steps }

@@ -63,16 +63,21 @@ impl Frame {
         self.mean.len()
     }
 
-    /// The mean squares of the features in the frame; `None` for one that is constant, but for
-    /// rounding, or whose squares vanish.
-    pub(crate) fn variances(&self, x: ArrayView2<'_, f64>) -> Vec<Option<f64>> {
-        let variance = |(column, &mean): (ArrayView1<'_, f64>, &f64)| {
+    /// The features of a table in the frame that vary.
+    pub(crate) fn varying(&self, x: Array2<f64>) -> Varying {
+        let variance = |((j, column), &mean): ((usize, ArrayView1<'_, f64>), &f64)| {
             let square = column.dot(&column) / x.nrows() as f64;
             let varies = column.iter().any(|v| *v != column[0]);
             let rounding = (ROUNDING * mean).powi(2).max(f64::MIN_POSITIVE.sqrt());
-            (varies && square > rounding).then_some(square)
+            (varies && square > rounding).then_some((j, square))
         };
-        x.columns().into_iter().zip(&self.mean).map(variance).collect()
+        let found = x.columns().into_iter().enumerate().zip(&self.mean).filter_map(variance);
+        let (features, variance): (Vec<usize>, Vec<f64>) = found.unzip();
+        if features.is_empty() {
+            let (x, variance) = (Array2::zeros((x.nrows(), 1)), Array1::ones(1));
+            return Varying { x, features: vec![0], variance };
+        }
+        Varying { x: of_features(x, &features), features, variance: variance.into() }
     }
 
     #[cfg(feature = "serde")]
@@ -86,9 +91,9 @@ impl Frame {
         Ok(Frame { unit, mean })
     }
 
-    /// By how much the log det of a metric of the frame grows in the unit of the features.
-    pub(crate) fn log_det_out(&self) -> f64 {
-        2.0 * self.mean.len() as f64 * self.unit.ln()
+    /// By how much the log det of a metric on so many features of the frame grows in their unit.
+    pub(crate) fn log_det_out(&self, features: usize) -> f64 {
+        2.0 * features as f64 * self.unit.ln()
     }
 
     /// Squared distances of the frame in the unit of the features.
@@ -102,13 +107,33 @@ impl Frame {
     }
 }
 
+/// The features that vary by more than rounding, and whose squares do not vanish. The others have
+/// no say in what is learned. Where no feature varies, one of zeros stands for all.
+pub(crate) struct Varying {
+    /// In the frame.
+    pub x: Array2<f64>,
+    /// Their numbers, ascending.
+    pub features: Vec<usize>,
+    /// Their mean squares.
+    pub variance: Array1<f64>,
+}
+
+/// Some columns of a table.
+pub(crate) fn of_features(x: Array2<f64>, features: &[usize]) -> Array2<f64> {
+    if features.len() == x.ncols() {
+        return x;
+    }
+    Array2::from_shape_fn((x.nrows(), features.len()), |(i, j)| x[[i, features[j]]])
+}
+
 /// The exponent of the power of two that brings the largest entry near 1.
 fn exponent(x: &Array2<f64>) -> i32 {
     let largest = largest(x);
     if largest > 0.0 { -(largest.log2() as i32).clamp(-MOST, MOST) } else { 0 }
 }
 
-fn largest(x: &Array2<f64>) -> f64 {
+/// The largest size of an entry.
+pub(crate) fn largest(x: &Array2<f64>) -> f64 {
     x.iter().fold(0.0, |m: f64, v| m.max(v.abs()))
 }
 
@@ -138,13 +163,10 @@ impl Assign for NearestCentre {
 }
 
 #[cfg(feature = "serde")]
-const KIND: &str = "nearest-centre";
+crate::stored::assigner!("nearest-centre", NearestCentre);
 
 #[cfg(feature = "serde")]
-crate::stored::assigner!(KIND, NearestCentre);
-
-#[cfg(feature = "serde")]
-impl crate::stored::Stored for NearestCentre {
+impl NearestCentre {
     fn restored(parts: &mut Parts) -> Result<Self> {
         let (frame, centres) = (Frame::restored(parts)?, parts.take_table("centres")?);
         crate::stored::check_table("centres", centres.dim(), frame.n_features())?;

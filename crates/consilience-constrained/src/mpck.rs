@@ -1,13 +1,13 @@
 #[cfg(feature = "serde")]
 use consilience_core::stored::Parts;
 use consilience_core::{
-    Assign, Clustering, Clusters, ConstrainedClusterer, Error, Features, Fit, Link, MemoryBudget,
-    Observer, Pair, Report, Result, Seed, SideInformation, Status, Watch, at_least_one,
+    Assign, Clustering, Clusters, ConstrainedClusterer, Features, Fit, Link, MemoryBudget,
+    Observer, Pair, Report, Result, Seed, SideInformation, Status, Watch, at_least_one, ensure,
 };
 use consilience_num::rows::differences;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
-use crate::frame::{Frame, drop_empty, first_centres, refill, take_means};
+use crate::frame::{Frame, Varying, drop_empty, first_centres, of_features, refill, take_means};
 use crate::metrics::{Metric, Scatter, costs, scatters};
 use crate::number::{FEWER, checked_number};
 use crate::prices::{SWEEPS, cheapest, check_weight, linked_pairs, pays};
@@ -29,8 +29,9 @@ use crate::prices::{SWEEPS, cheapest, check_weight, linked_pairs, pays};
 ///
 /// D_h is the distance of a farthest pair of objects under A_h, so that a broken must-link costs
 /// the more the farther its objects are, a broken cannot-link the nearer they are. V are the
-/// variances of the features; one that is constant has their mean, and its weight in A_h is 1 over
-/// that. Neither it nor the common unit of the features has a say in the clusters.
+/// variances of the features, in whose unit the objective is told. One that is constant is left
+/// out, of new objects too. Neither it nor the common unit of the features has a say in the
+/// clusters.
 ///
 /// ```
 /// use consilience::{Constraints, Link, Seed, SideInformation};
@@ -120,9 +121,7 @@ impl MpckMeans {
         pub fn prior(mut self, objects: f64) { self.prior = objects }
 
         /// Most iterations. Default 100; at least 1.
-        pub fn max_iterations(mut self, max_iterations: usize) {
-            self.max_iterations = max_iterations
-        }
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
         /// Most links of either kind; of more, as many are taken at even distances. Default 20,000;
         /// at least 1.
@@ -139,9 +138,8 @@ impl MpckMeans {
     fn check(&self, n: usize, d: usize, clusters: usize) -> Result<()> {
         at_least_one("max_iterations", self.max_iterations)?;
         check_weight(self.weight)?;
-        if !(self.prior > 0.0 && self.prior.is_finite()) {
-            return Err(Error::invalid(format!("prior {}; expected more than 0", self.prior)));
-        }
+        let prior = self.prior;
+        ensure!(prior > 0.0 && prior.is_finite(), invalid("prior {prior}; expected more than 0"));
         at_least_one("max_pairs", self.max_pairs)?;
         self.budget.check_table("costs of objects in clusters", n, clusters, 8)?;
         if self.full {
@@ -171,11 +169,7 @@ struct State<'a> {
     tied: Vec<usize>,
     /// Differences of pairs that may be the farthest.
     far: Array2<f64>,
-    variance: Array1<f64>,
-    /// The variance of a feature that is constant, 0 of one that varies.
-    constant: Array1<f64>,
-    /// Features that vary, at least 1.
-    varying: usize,
+    variance: &'a Array1<f64>,
     weight: f64,
     prior: f64,
     full: bool,
@@ -191,12 +185,12 @@ struct State<'a> {
 impl<'a> State<'a> {
     fn new(
         method: &MpckMeans,
-        frame: &Frame,
-        x: ArrayView2<'a, f64>,
+        table: &'a Varying,
         side: &'a SideInformation,
         centres: Array2<f64>,
     ) -> Self {
-        let n = x.nrows();
+        let Varying { x, variance, .. } = table;
+        let (x, n) = (x.view(), x.nrows());
         let pairs = linked_pairs(side, method.max_pairs);
         let mut ties = vec![Vec::new(); n];
         for (pair, &Pair { i, j, link }) in pairs.iter().enumerate() {
@@ -204,13 +198,7 @@ impl<'a> State<'a> {
             ties[j].push(LinkOf { other: i, pair, link });
         }
         let ends: Vec<(usize, usize)> = pairs.iter().map(|p| (p.i, p.j)).collect();
-        let variances = frame.variances(x);
-        let varying = variances.iter().flatten().count().max(1);
-        let mean = variances.iter().flatten().sum::<f64>() / varying as f64;
-        let mean = if mean > 0.0 { mean } else { 1.0 };
-        // A constant feature gets a finite weight, which touches no distance among the objects.
-        let variance = variances.iter().map(|v| v.unwrap_or(mean)).collect();
-        let constant = variances.iter().map(|v| if v.is_some() { 0.0 } else { mean }).collect();
+        let mean = variance.iter().sum::<f64>() / variance.len() as f64;
         let start = Metric::diagonal(Array1::from_elem(x.ncols(), 1.0 / mean));
         let count = if method.per_cluster { centres.nrows() } else { 1 };
         let tied = (0..n).filter(|&i| !ties[i].is_empty()).collect();
@@ -223,8 +211,6 @@ impl<'a> State<'a> {
             tied,
             far: differences(x, &far_pairs(x)),
             variance,
-            constant,
-            varying,
             weight: method.weight,
             prior: method.prior,
             full: method.full,
@@ -376,7 +362,7 @@ impl<'a> State<'a> {
 
     fn objective(&self) -> f64 {
         let own = self.labels.iter().enumerate().map(|(i, &h)| self.cost[[i, h as usize]]);
-        let held = self.metrics.iter().map(|m| self.prior * (m.trace(&self.variance) - m.log_det));
+        let held = self.metrics.iter().map(|m| self.prior * (m.trace(self.variance) - m.log_det));
         own.sum::<f64>() + self.broken() + held.sum::<f64>()
     }
 
@@ -387,7 +373,7 @@ impl<'a> State<'a> {
     /// best where all links hold, the squares come to some 1 for every object and every feature, in
     /// any unit.
     fn yardstick(&self) -> f64 {
-        (self.x.nrows() * self.varying) as f64
+        self.x.len() as f64
     }
 
     /// The best metrics for the present clusters; each only where it lowers its part of the
@@ -415,10 +401,7 @@ impl<'a> State<'a> {
         }
         for m in 0..self.metrics.len() {
             let base = &mut sum[m];
-            base.plus_diagonal(&self.variance, self.prior);
-            // A constant feature keeps one weight in all metrics: by the number of objects it would
-            // tell large clusters from small ones.
-            base.plus_diagonal(&self.constant, size[m]);
+            base.plus_diagonal(self.variance, self.prior);
             let mut with_links = base.clone();
             let lengths = self.metrics[m].squares(self.far.view());
             let farthest =
@@ -432,7 +415,7 @@ impl<'a> State<'a> {
             let objects = size[m] + self.prior;
             let mut best = (self.part(&self.metrics[m], base, &broken[m], objects), None);
             for scatter in [&with_links, &*base] {
-                let metric = scatter.inverse(objects, &self.variance, 1e-6)?;
+                let metric = scatter.inverse(objects, self.variance, 1e-6)?;
                 let value = self.part(&metric, base, &broken[m], objects);
                 if value < best.0 {
                     best = (value, Some(metric));
@@ -552,21 +535,16 @@ impl ConstrainedClusterer for MpckMeans {
         self.check(features.n_objects(), features.n_features(), clusters)?;
         observer.check()?;
         let mut report = Report::default();
-        let (frame, mut x) = Frame::new(&features)?;
-        let variances = frame.variances(x.view());
-        for (variance, mut column) in variances.iter().zip(x.columns_mut()) {
-            // What varies by rounding alone is no feature, whatever the metrics make of it.
-            if variance.is_none() {
-                column.fill(0.0);
-            }
-        }
-        let centres = first_centres(x.view(), side, clusters, self.seed)?;
+        let (frame, x) = Frame::new(&features)?;
+        let table = frame.varying(x);
+        let centres = first_centres(table.x.view(), side, clusters, self.seed)?;
         side.tell_thinned(self.max_pairs, &mut report);
-        let mut state = State::new(self, &frame, x.view(), side, centres);
+        let mut state = State::new(self, &table, side, centres);
         let mut watch = Watch::new(observer, self.name(), self.max_iterations);
         self.run(&mut state, &mut report, &mut watch, &mut |_| {})?;
-        let counted = x.nrows() as f64 + self.prior * state.metrics.len() as f64;
-        report.objective = report.objective.map(|o| o - counted * frame.log_det_out());
+        let counted = table.x.nrows() as f64 + self.prior * state.metrics.len() as f64;
+        let log_det = frame.log_det_out(table.features.len());
+        report.objective = report.objective.map(|o| o - counted * log_det);
         let State { mut labels, mut centres, mut metrics, .. } = state;
         let kept = drop_empty(&mut labels, &mut centres);
         if metrics.len() > 1 {
@@ -574,7 +552,8 @@ impl ConstrainedClusterer for MpckMeans {
         }
         report.expect_clusters(clusters, centres.nrows(), FEWER);
         let k = centres.nrows();
-        Ok(Fit::new(Clustering::new(&labels, k, NearestUnder { frame, centres, metrics })?, report))
+        let nearest = NearestUnder { frame, features: table.features, centres, metrics };
+        Ok(Fit::new(Clustering::new(&labels, k, nearest)?, report))
     }
 }
 
@@ -582,6 +561,8 @@ impl ConstrainedClusterer for MpckMeans {
 #[derive(Debug)]
 pub(crate) struct NearestUnder {
     frame: Frame,
+    /// Those that varied, which centres and metrics are of.
+    features: Vec<usize>,
     centres: Array2<f64>,
     metrics: Vec<Metric>,
 }
@@ -593,7 +574,7 @@ impl Assign for NearestUnder {
 
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let features = features.dense()?;
-        let x = self.frame.apply(&features)?;
+        let x = of_features(self.frame.apply(&features)?, &self.features);
         let cost = costs(x.view(), self.centres.view(), &self.metrics);
         Ok(cost.rows().into_iter().map(|row| cheapest(&row.to_vec(), 0)).collect())
     }
@@ -602,6 +583,7 @@ impl Assign for NearestUnder {
     fn stored(&self) -> Option<Vec<Parts>> {
         let parts = Parts::new(KIND)
             .table("centres", &self.centres)
+            .row("features", self.features.iter().map(|&j| j as f64))
             .row("log determinants", self.metrics.iter().map(|m| m.log_det));
         let numbered = self.metrics.iter().enumerate();
         let parts = numbered.fold(parts, |parts, (h, metric)| metric.stored(h, parts));
@@ -610,59 +592,51 @@ impl Assign for NearestUnder {
 }
 
 #[cfg(feature = "serde")]
-const KIND: &str = "nearest-under-metrics";
+crate::stored::assigner!("nearest-under-metrics", NearestUnder);
 
 #[cfg(feature = "serde")]
-crate::stored::assigner!(KIND, NearestUnder);
-
-#[cfg(feature = "serde")]
-impl crate::stored::Stored for NearestUnder {
+impl NearestUnder {
     fn restored(parts: &mut Parts) -> Result<Self> {
         let (frame, centres) = (Frame::restored(parts)?, parts.take_table("centres")?);
-        let d = frame.n_features();
+        let features = crate::stored::take_features(parts, frame.n_features())?;
+        let d = features.len();
         crate::stored::check_table("centres", centres.dim(), d)?;
         let logs = parts.take_row("log determinants")?;
-        if logs.len() != 1 && logs.len() != centres.nrows() {
-            return Err(Error::shape(format!(
-                "{} metrics of {} clusters; expected one, or one for each",
-                logs.len(),
-                centres.nrows()
-            )));
-        }
+        let (count, k) = (logs.len(), centres.nrows());
+        ensure!(
+            count == 1 || count == k,
+            shape("{count} metrics of {k} clusters; expected one, or one for each")
+        );
         let metrics = logs.into_iter().enumerate();
         let metrics = metrics.map(|(h, log_det)| Metric::restored(h, log_det, d, parts));
-        Ok(NearestUnder { frame, centres, metrics: metrics.collect::<Result<_>>()? })
+        Ok(NearestUnder { frame, features, centres, metrics: metrics.collect::<Result<_>>()? })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::world;
+    use consilience_conformance::partly_known;
 
     #[test]
     fn the_objective_never_rises() {
         for seed in 0..40 {
-            let (x, side, k) = world(seed);
+            let (x, side, k) = partly_known(seed);
             let (frame, x) = Frame::new(&x.view().into()).unwrap();
-            for (per_cluster, full) in [(false, false), (true, false), (false, true), (true, true)]
-            {
-                let method = MpckMeans::new(k)
-                    .per_cluster(per_cluster)
-                    .full(full)
-                    .weight(0.3 + (seed % 3) as f64);
-                let centres = first_centres(x.view(), &side, k, Seed(seed)).unwrap();
-                let mut state = State::new(&method, &frame, x.view(), &side, centres);
+            let table = frame.varying(x);
+            for (each, full) in [(false, false), (true, false), (false, true), (true, true)] {
+                let method = MpckMeans::new(k).per_cluster(each).full(full);
+                let method = method.weight(0.3 + (seed % 3) as f64);
+                let centres = first_centres(table.x.view(), &side, k, Seed(seed)).unwrap();
+                let mut state = State::new(&method, &table, &side, centres);
                 let mut seen = Vec::new();
                 let mut watch = Watch::new(&(), "", 100);
                 let mut report = Report::default();
                 method.run(&mut state, &mut report, &mut watch, &mut |o| seen.push(o)).unwrap();
                 seen.push(report.objective.unwrap());
                 for pair in seen.windows(2) {
-                    assert!(
-                        pair[1] <= pair[0] + 1e-9 * pair[0].abs(),
-                        "seed {seed} per cluster {per_cluster} full {full}: {seen:?}"
-                    );
+                    let most = pair[0] + 1e-9 * pair[0].abs();
+                    assert!(pair[1] <= most, "seed {seed} {each} {full}: {seen:?}");
                 }
                 let (told, own) = (report.objective.unwrap(), by_formula(&state));
                 assert!((own - told).abs() <= 1e-8 * (1.0 + own.abs()), "{seed}: {told} {own}");
@@ -691,7 +665,7 @@ mod tests {
                 _ => 0.0,
             }
         };
-        let held = |m: &Metric| state.prior * (m.trace(&state.variance) - m.log_det);
+        let held = |m: &Metric| state.prior * (m.trace(state.variance) - m.log_det);
         (0..state.x.nrows()).map(own).sum::<f64>()
             + state.weight * state.pairs.iter().map(broken).sum::<f64>()
             + state.metrics.iter().map(held).sum::<f64>()
@@ -723,24 +697,26 @@ mod tests {
                 _ => 0.1,
             });
             let (frame, x) = Frame::new(&x.view().into()).unwrap();
+            let table = frame.varying(x);
+            assert_eq!(table.features, [0, 1]);
             let side = SideInformation::none(100);
             let method = MpckMeans::new(2).prior(1e-9).full(full);
-            let centres = first_centres(x.view(), &side, 2, Seed(0)).unwrap();
-            let mut state = State::new(&method, &frame, x.view(), &side, centres);
+            let centres = first_centres(table.x.view(), &side, 2, Seed(0)).unwrap();
+            let mut state = State::new(&method, &table, &side, centres);
             let mut watch = Watch::new(&(), "", 100);
             method.run(&mut state, &mut Report::default(), &mut watch, &mut |_| {}).unwrap();
             // The metric of the last clusters, to the last digit.
             take_means(state.x, &state.labels, &mut state.centres);
             state.learn().unwrap();
-            let apart = &x
-                - &Array2::from_shape_fn(x.dim(), |(i, j)| {
+            let apart = &table.x
+                - &Array2::from_shape_fn(table.x.dim(), |(i, j)| {
                     state.centres[[state.labels[i] as usize, j]]
                 });
             let covariance = apart.t().dot(&apart) / 100.0;
             for i in 0..2 {
                 for j in 0..=i {
                     let (a, b) = (covariance[[i, i]].sqrt(), covariance[[j, j]].sqrt());
-                    let mut v = Array1::zeros(3);
+                    let mut v = Array1::zeros(2);
                     v[i] += a;
                     v[j] += b;
                     // v' C^-1 v for v = a e_i + b e_j, by the correlation r.

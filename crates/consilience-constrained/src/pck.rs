@@ -77,9 +77,7 @@ impl PckMeans {
         pub fn weight(mut self, weight: f64) { self.weight = Some(weight) }
 
         /// Most iterations. Default 100; at least 1.
-        pub fn max_iterations(mut self, max_iterations: usize) {
-            self.max_iterations = max_iterations
-        }
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
         /// Default `Seed(0)`.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
@@ -283,12 +281,12 @@ impl ConstrainedClusterer for PckMeans {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::world;
+    use consilience_conformance::partly_known;
 
     #[test]
     fn the_objective_never_rises_and_is_what_it_says() {
         for seed in 0..60 {
-            let (x, side, k) = world(seed);
+            let (x, side, k) = partly_known(seed);
             let (_, x) = Frame::new(&x.view().into()).unwrap();
             for weight in [0.0, 0.05, 10.0] {
                 let mut centres = first_centres(x.view(), &side, k, Seed(seed)).unwrap();

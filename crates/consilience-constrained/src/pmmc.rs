@@ -1,14 +1,14 @@
 #[cfg(feature = "serde")]
 use consilience_core::stored::Parts;
 use consilience_core::{
-    Assign, Clustering, Clusters, ConstrainedClusterer, Error, Features, Fit, Link, MemoryBudget,
-    Observer, Pair, Report, Result, Seed, SideInformation, Status, Watch, at_least_one,
+    Assign, Clustering, Clusters, ConstrainedClusterer, Features, Fit, Link, MemoryBudget,
+    Observer, Pair, Report, Result, Seed, SideInformation, Status, Watch, at_least_one, ensure,
 };
 use consilience_num::reduce::ordered_chunks;
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, Zip, s};
 
 use crate::PckMeans;
-use crate::frame::{CHUNK, Frame, drop_empty};
+use crate::frame::{CHUNK, Frame, Varying, drop_empty, largest, of_features};
 use crate::metrics::eigenpairs;
 use crate::number::{FEWER, checked_number};
 use crate::prices::{cheapest, linked_pairs};
@@ -45,8 +45,9 @@ use crate::prices::{cheapest, linked_pairs};
 ///
 /// Features are centred, so that without the offsets b all clusters have the same mean score: that
 /// is the balance which keeps everything from falling into one cluster; offsets may differ by at
-/// most [`balance`](Pmmc::balance). It starts from [`PckMeans`](crate::PckMeans) and goes downhill
-/// only. New objects get the cluster of the highest score.
+/// most [`balance`](Pmmc::balance). A constant feature is left out. It starts from
+/// [`PckMeans`](crate::PckMeans) and goes downhill only. New objects get the cluster of the highest
+/// score.
 ///
 /// # Complexity
 /// O(iterations (n d k + c k)) time for c links, O(n (d + k)) memory, plus O(d^3) for the start.
@@ -103,9 +104,7 @@ impl Pmmc {
         pub fn balance(mut self, balance: f64) { self.balance = balance }
 
         /// Most iterations. Default 200; at least 1.
-        pub fn max_iterations(mut self, max_iterations: usize) {
-            self.max_iterations = max_iterations
-        }
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
         /// Most links of either kind; of more, as many are taken at even distances. Default 20,000;
         /// at least 1.
@@ -128,10 +127,6 @@ const FIRST_STEP: f64 = 1e3;
 struct Slope {
     value: f64,
     gradient: Array2<f64>,
-}
-
-fn largest(table: &Array2<f64>) -> f64 {
-    table.iter().fold(0.0, |m: f64, v| m.max(v.abs()))
 }
 
 /// The highest score and the highest of the others.
@@ -284,9 +279,8 @@ impl Pmmc {
         for (name, value) in
             [("decay", self.decay), ("link_weight", self.link_weight), ("balance", self.balance)]
         {
-            if !(value >= 0.0 && value.is_finite()) {
-                return Err(Error::invalid(format!("{name} {value}; expected at least 0")));
-            }
+            let fits = value >= 0.0 && value.is_finite();
+            ensure!(fits, invalid("{name} {value}; expected at least 0"));
         }
         Ok(())
     }
@@ -324,6 +318,7 @@ impl ConstrainedClusterer for Pmmc {
             return Ok(Fit::new(start.output, report));
         }
         let (frame, x) = Frame::new(&features)?;
+        let Varying { x, features, .. } = frame.varying(x);
         let deviation = (x.iter().map(|v| v * v).sum::<f64>() / x.len() as f64).sqrt();
         let deviation = if deviation > 0.0 { deviation } else { 1.0 };
         let x = widened(&x, deviation);
@@ -338,7 +333,8 @@ impl ConstrainedClusterer for Pmmc {
         drop_empty(&mut labels, &mut w);
         report.expect_clusters(clusters, w.nrows(), FEWER);
         let k = w.nrows();
-        Ok(Fit::new(Clustering::new(&labels, k, Scores { frame, deviation, w })?, report))
+        let scores = Scores { frame, features, deviation, w };
+        Ok(Fit::new(Clustering::new(&labels, k, scores)?, report))
     }
 }
 
@@ -385,6 +381,8 @@ fn highest(x: ArrayView2<'_, f64>, w: ArrayView2<'_, f64>) -> Vec<u32> {
 #[derive(Debug)]
 pub(crate) struct Scores {
     frame: Frame,
+    /// Those that varied, which the scores are made of.
+    features: Vec<usize>,
     deviation: f64,
     w: Array2<f64>,
 }
@@ -396,31 +394,31 @@ impl Assign for Scores {
 
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let features = features.dense()?;
-        let x = widened(&self.frame.apply(&features)?, self.deviation);
+        let x = of_features(self.frame.apply(&features)?, &self.features);
+        let x = widened(&x, self.deviation);
         Ok(highest(x.view(), self.w.view()).into_iter().map(|l| l as usize).collect())
     }
 
     #[cfg(feature = "serde")]
     fn stored(&self) -> Option<Vec<Parts>> {
         let parts = Parts::new(KIND).number("deviation", self.deviation).table("weights", &self.w);
+        let parts = parts.row("features", self.features.iter().map(|&j| j as f64));
         Some(vec![self.frame.stored(parts)])
     }
 }
 
 #[cfg(feature = "serde")]
-const KIND: &str = "highest-score";
+crate::stored::assigner!("highest-score", Scores);
 
 #[cfg(feature = "serde")]
-crate::stored::assigner!(KIND, Scores);
-
-#[cfg(feature = "serde")]
-impl crate::stored::Stored for Scores {
+impl Scores {
     fn restored(parts: &mut Parts) -> Result<Self> {
         let frame = Frame::restored(parts)?;
+        let features = crate::stored::take_features(parts, frame.n_features())?;
         let (deviation, w) = (parts.take_positive("deviation")?, parts.take_table("weights")?);
         // The last weight is that of the constant.
-        crate::stored::check_table("weights", w.dim(), frame.n_features() + 1)?;
-        Ok(Scores { frame, deviation, w })
+        crate::stored::check_table("weights", w.dim(), features.len() + 1)?;
+        Ok(Scores { frame, features, deviation, w })
     }
 }
 
@@ -466,11 +464,8 @@ mod tests {
             let w = Array2::from_shape_simple_fn((k, d + 1), || s.normal());
             let found = Pmmc::new(k).decay(0.3).link_weight(0.7).slope(x.view(), &links, &w);
             let own = value(&x, &links, &w, 0.3, 0.7);
-            assert!(
-                (found.value - own).abs() < 1e-9 * (1.0 + own),
-                "{seed}: {} {own}",
-                found.value
-            );
+            let error = (found.value - own).abs();
+            assert!(error < 1e-9 * (1.0 + own), "{seed}: {} {own}", found.value);
             let v = Array2::from_shape_simple_fn(w.dim(), || s.normal());
             let at = |t: f64| value(&x, &links, &(&w + &(&v * t)), 0.3, 0.7);
             let slope = (at(1e-6) - at(-1e-6)) / 2e-6;

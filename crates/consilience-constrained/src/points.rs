@@ -1,8 +1,8 @@
 //! Passes over all rows: which of some points, or sets of points, is nearest.
 
-#[cfg(feature = "serde")]
-use consilience_core::Error;
 use consilience_core::Result;
+#[cfg(feature = "serde")]
+use consilience_core::ensure;
 use consilience_core::room::no_room;
 #[cfg(feature = "serde")]
 use consilience_core::stored::Parts;
@@ -65,35 +65,33 @@ impl<F: Float> Table for Rows<'_, F> {
         closest: &mut [f64],
         labels: &mut [u32],
     ) -> Option<(usize, f64)> {
-        bring_nearer(self, centre, cluster, closest, labels)
+        let arch = Arch::new();
+        closest
+            .par_chunks_mut(BLOCK)
+            .zip(labels.par_chunks_mut(BLOCK))
+            .enumerate()
+            .map(|(b, (closest, labels))| {
+                let first = b * BLOCK;
+                let count = labels.len();
+                let (at, value) = self.block(first, count, |rows| {
+                    arch.dispatch(NearerBlock { rows, centre, cluster, closest, labels })
+                });
+                (first + at, value)
+            })
+            .reduce_with(farther)
     }
 
     fn nearest(&self, sets: &PointSets, closest: &mut [f64], labels: &mut [u32]) {
-        sets.nearest(self, closest, labels);
+        let arch = Arch::new();
+        closest.par_chunks_mut(BLOCK).zip(labels.par_chunks_mut(BLOCK)).enumerate().for_each(
+            |(b, (closest, labels))| {
+                let count = labels.len();
+                self.block(b * BLOCK, count, |rows| {
+                    arch.dispatch(NearestBlock { rows, sets, closest, labels });
+                });
+            },
+        );
     }
-}
-
-fn bring_nearer<F: Float>(
-    rows: &Rows<'_, F>,
-    centre: &[f64],
-    cluster: u32,
-    closest: &mut [f64],
-    labels: &mut [u32],
-) -> Option<(usize, f64)> {
-    let arch = Arch::new();
-    closest
-        .par_chunks_mut(BLOCK)
-        .zip(labels.par_chunks_mut(BLOCK))
-        .enumerate()
-        .map(|(b, (closest, labels))| {
-            let first = b * BLOCK;
-            let count = labels.len();
-            let (at, value) = rows.block(first, count, |rows| {
-                arch.dispatch(NearerBlock { rows, centre, cluster, closest, labels })
-            });
-            (first + at, value)
-        })
-        .reduce_with(farther)
 }
 
 /// The row with the larger value; of equals the first. Does not depend on the grouping.
@@ -197,25 +195,12 @@ impl PointSets {
         crate::stored::check_table("points", (n, d), d)?;
         let ascending = ends.windows(2).all(|e| e[0] < e[1]);
         let whole = ends.iter().all(|&e| e >= 1.0 && e.fract() == 0.0);
-        if !ascending || !whole || ends.last() != Some(&(n as f64)) {
-            return Err(Error::invalid(format!(
-                "`ends` of sets of {n} points are not whole numbers that ascend to {n}"
-            )));
-        }
+        ensure!(
+            ascending && whole && ends.last() == Some(&(n as f64)),
+            invalid("`ends` of sets of {n} points are not whole numbers that ascend to {n}")
+        );
         let ends = ends.into_iter().map(|end| end as usize).collect();
         Ok(PointSets { points: points.into_iter().collect(), d, ends })
-    }
-
-    fn nearest<F: Float>(&self, rows: &Rows<'_, F>, closest: &mut [f64], labels: &mut [u32]) {
-        let arch = Arch::new();
-        closest.par_chunks_mut(BLOCK).zip(labels.par_chunks_mut(BLOCK)).enumerate().for_each(
-            |(b, (closest, labels))| {
-                let count = labels.len();
-                rows.block(b * BLOCK, count, |rows| {
-                    arch.dispatch(NearestBlock { rows, sets: self, closest, labels });
-                });
-            },
-        );
     }
 }
 
@@ -272,7 +257,7 @@ mod tests {
             let rows = Rows::new(view);
             let mut closest = vec![f64::INFINITY; n];
             let mut labels = vec![u32::MAX; n];
-            let far = bring_nearer(&rows, &rows.row(3), 4, &mut closest, &mut labels).unwrap();
+            let far = rows.bring_nearer(&rows.row(3), 4, &mut closest, &mut labels).unwrap();
             let plain: Vec<f64> =
                 (0..n).map(|i| (0..d).map(|j| (x[[i, j]] - x[[3, j]]).powi(2)).sum()).collect();
             assert_eq!(closest, plain);
@@ -282,7 +267,7 @@ mod tests {
             let mut sets = PointSets::new(d);
             sets.push([Ok(rows.row(0)), Ok(rows.row(1))]).unwrap();
             sets.push([Ok(rows.row(2))]).unwrap();
-            sets.nearest(&rows, &mut closest, &mut labels);
+            rows.nearest(&sets, &mut closest, &mut labels);
             let to =
                 |i: usize, p: usize| (0..d).map(|j| (x[[i, j]] - x[[p, j]]).powi(2)).sum::<f64>();
             for i in 0..n {

@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clustering, Clusters, ConstrainedClusterer, Error, Features, Fit, Observer, Report, Result,
-    Seed, SideInformation, Status, Watch, at_least_one,
+    Clustering, Clusters, ConstrainedClusterer, Features, Fit, Observer, Report, Result, Seed,
+    SideInformation, Status, Watch, at_least_one, ensure,
 };
 use consilience_num::kmeans::{KMeansOptions, from_centres};
 use ndarray::{Array2, ArrayView2};
@@ -74,9 +74,7 @@ impl SeededKMeans {
 
     consilience_core::setters! {
         /// Most iterations. Default 100; at least 1.
-        pub fn max_iterations(mut self, max_iterations: usize) {
-            self.max_iterations = max_iterations
-        }
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
         /// Default `Seed(0)`.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
@@ -91,13 +89,12 @@ impl SeededKMeans {
         report: &mut Report,
         watch: &mut Watch<'_>,
     ) -> Result<Vec<u32>> {
-        let mut labels = nearest(x, centres.view());
+        let mut labels = Vec::new();
         report.status = Status::MaxIterations;
         for iteration in 0..self.max_iterations {
             watch.step(iteration)?;
             report.iterations = iteration + 1;
-            let before = if iteration == 0 { Vec::new() } else { std::mem::take(&mut labels) };
-            labels = nearest(x, centres.view());
+            let before = std::mem::replace(&mut labels, nearest(x, centres.view()));
             side.labelled_objects().iter().for_each(|&(i, s)| labels[i] = s as u32);
             refill(x, &mut labels, centres, |i| side.set_of(i).is_none());
             if labels == before {
@@ -143,14 +140,15 @@ impl ConstrainedClusterer for SeededKMeans {
         let clusters = checked_number(self.name(), self.clusters, features.into(), side)?;
         at_least_one("max_iterations", self.max_iterations)?;
         let sets = side.labelled_sets().len();
-        if self.hold && !side.are_classes() {
-            return Err(Error::invalid(format!(
-                "constrained k-means on {sets} sets that are not all apart; expected labels (for \
-                 pairs: cop-kmeans)"
-            )));
-        }
-        if self.hold && sets > clusters {
-            return Err(Error::invalid(format!("{clusters} clusters for {sets} labelled classes")));
+        if self.hold {
+            ensure!(
+                side.are_classes(),
+                invalid(
+                    "constrained k-means on {sets} sets that are not all apart; expected labels \
+                     (for pairs: cop-kmeans)"
+                )
+            );
+            ensure!(sets <= clusters, invalid("{clusters} clusters for {sets} labelled classes"));
         }
         observer.check()?;
         let mut report = Report::default();

@@ -5,35 +5,41 @@ use consilience_core::{
 };
 use consilience_num::Float;
 use consilience_num::kmeans::sparse::ScaledRows;
+use consilience_num::place::Place;
 use consilience_num::rows::{Rows, Scaled};
 
 use crate::points::{PointSets, Table, farthest};
 
-/// Runs one expression with checked features as a [`Table`](crate::points::Table), and what its
-/// distances have to be divided by.
+/// Runs one expression with checked features as a [`Table`](crate::points::Table), and where its
+/// rows are.
 macro_rules! with_table {
-    ($features:expr, |$rows:ident, $scale:ident| $body:expr) => {
+    (sparse $x:ident, |$rows:ident, $place:ident| $body:expr) => {{
+        let near = near_rows($x)?;
+        let $rows = ScaledRows::new(near.as_ref().map_or($x, |(near, _)| near.into()))?;
+        let off = near.as_ref().map(|(_, off)| off);
+        let $place = Place::of_near($x.n_columns(), off, $rows.scale())?;
+        $body
+    }};
+    ($features:expr, |$rows:ident, $place:ident| $body:expr) => {{
+        use consilience_num::kmeans::sparse::ScaledRows;
+        use consilience_num::place::{Place, near_rows};
         match $features {
             consilience_core::Features::Sparse32(x) => {
-                let $rows = consilience_num::kmeans::sparse::ScaledRows::new(x)?;
-                let $scale = $rows.scale();
-                $body
+                with_table!(sparse x, |$rows, $place| $body)
             }
             consilience_core::Features::Sparse64(x) => {
-                let $rows = consilience_num::kmeans::sparse::ScaledRows::new(x)?;
-                let $scale = $rows.scale();
-                $body
+                with_table!(sparse x, |$rows, $place| $body)
             }
             features => {
                 let scaled = consilience_num::rows::Scaled::new(features.dense()?);
-                let $scale = scaled.scale;
+                let $place = scaled.place.clone();
                 consilience_core::with_rows!(scaled.features(), |x| {
                     let $rows = consilience_num::rows::Rows::new(x);
                     $body
                 })
             }
         }
-    };
+    }};
 }
 pub(crate) use with_table;
 
@@ -41,17 +47,17 @@ pub(crate) use with_table;
 pub(crate) struct Sets<R> {
     rows: R,
     points: PointSets,
-    scale: f64,
+    place: Place,
     /// Squared distance to the farthest member of the nearest set.
     closest: Vec<f64>,
     labels: Vec<u32>,
 }
 
 impl<R: Table> Sets<R> {
-    pub(crate) fn new(rows: R, scale: f64) -> Self {
+    pub(crate) fn new(rows: R, place: Place) -> Self {
         let n = rows.n();
         let points = PointSets::new(rows.d());
-        Sets { rows, points, scale, closest: vec![f64::INFINITY; n], labels: vec![0; n] }
+        Sets { rows, points, place, closest: vec![f64::INFINITY; n], labels: vec![0; n] }
     }
 
     /// Begins with labelled sets; their objects stay with them whatever is nearer.
@@ -105,16 +111,13 @@ impl<R: Table> Sets<R> {
 
     /// Largest distance of an unlabelled object to the farthest member of its set.
     pub(crate) fn radius(&self) -> f64 {
-        farthest(&self.closest).map_or(0.0, |f| f.1).sqrt() / self.scale
+        farthest(&self.closest).map_or(0.0, |f| f.1).sqrt() / self.place.unit
     }
 
     pub(crate) fn finish(self) -> Result<Clustering> {
         let clusters = self.points.len();
-        Clustering::new(
-            &self.labels,
-            clusters,
-            FarthestMember { points: self.points, scale: self.scale },
-        )
+        let nearest = FarthestMember { points: self.points, place: self.place };
+        Clustering::new(&self.labels, clusters, nearest)
     }
 }
 
@@ -122,7 +125,8 @@ impl<R: Table> Sets<R> {
 #[derive(Debug)]
 pub(crate) struct FarthestMember {
     points: PointSets,
-    scale: f64,
+    /// Where the points are.
+    place: Place,
 }
 
 impl FarthestMember {
@@ -132,7 +136,10 @@ impl FarthestMember {
         closest: &mut [f64],
         labels: &mut [u32],
     ) -> Result<()> {
-        let rows = ScaledRows::new(x)?.scaled_by(self.scale)?;
+        x.check()?;
+        let near = self.place.sparse_rows(x)?;
+        let rows = ScaledRows::new(near.as_ref().map_or(x, SparseRows::from))?;
+        let rows = rows.scaled_by(self.place.unit)?;
         if !rows.squares_are_finite() {
             return Err(Error::invalid("features far larger than those at the fit"));
         }
@@ -153,7 +160,7 @@ impl Assign for FarthestMember {
         match features {
             Features::Sparse32(x) => self.nearest(x, &mut closest, &mut labels)?,
             Features::Sparse64(x) => self.nearest(x, &mut closest, &mut labels)?,
-            _ => with_rows!(Scaled::like(features.dense()?, self.scale).features(), |x| {
+            _ => with_rows!(Scaled::like(features.dense()?, &self.place).features(), |x| {
                 Rows::new(x).nearest(&self.points, &mut closest, &mut labels);
             }),
         }
@@ -162,21 +169,25 @@ impl Assign for FarthestMember {
 
     #[cfg(feature = "serde")]
     fn stored(&self) -> Option<Vec<Parts>> {
-        let parts = Parts::new(KIND).number("scale", self.scale);
+        let mut parts = Parts::new(KIND).number("scale", self.place.unit);
+        if let Some(off) = &self.place.off {
+            parts = parts.row("off", off.iter().copied());
+        }
         Some(vec![self.points.stored(parts)])
     }
 }
 
 #[cfg(feature = "serde")]
-const KIND: &str = "farthest-member";
+crate::stored::assigner!("farthest-member", FarthestMember);
 
 #[cfg(feature = "serde")]
-crate::stored::assigner!(KIND, FarthestMember);
-
-#[cfg(feature = "serde")]
-impl crate::stored::Stored for FarthestMember {
+impl FarthestMember {
     fn restored(parts: &mut Parts) -> Result<Self> {
-        let (scale, points) = (parts.take_positive("scale")?, PointSets::restored(parts)?);
-        Ok(FarthestMember { points, scale })
+        let (unit, points) = (parts.take_positive("scale")?, PointSets::restored(parts)?);
+        let off = if parts.has("off") { Some(parts.take_row("off")?) } else { None };
+        if let Some(off) = &off {
+            crate::stored::check_length("off", off.len(), points.d())?;
+        }
+        Ok(FarthestMember { points, place: Place { off, unit } })
     }
 }

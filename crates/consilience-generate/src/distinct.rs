@@ -2,10 +2,8 @@
 //! apart.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 
-use consilience_num::Float;
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView1, Axis};
 
 /// The distinct rows of a table.
 pub(crate) struct Distinct {
@@ -49,35 +47,11 @@ impl Distinct {
     pub(crate) fn len(&self) -> usize {
         self.weights.len()
     }
-
-    /// Labels of the objects from labels of the kinds.
-    pub(crate) fn spread(&self, labels: &[u32]) -> Vec<u32> {
-        spread(&self.kind, labels)
-    }
 }
 
 /// Labels of the objects from labels of their kinds.
 pub(crate) fn spread(kind: &[u32], labels: &[u32]) -> Vec<u32> {
     kind.iter().map(|&k| labels[k as usize]).collect()
-}
-
-/// The kind of each row where there are at most so many kinds; `None` as soon as there are more.
-pub(crate) fn few_kinds<F: Float>(x: ArrayView2<'_, F>, most: usize) -> Option<Vec<u32>> {
-    let mut seen: HashMap<Vec<u64>, u32> = HashMap::new();
-    let mut kinds = Vec::new();
-    let mut key = Vec::with_capacity(x.ncols());
-    for row in x.rows() {
-        key.clear();
-        // Adding 0 makes the two zeros one.
-        key.extend(row.iter().map(|v| (v.to_f64() + 0.0).to_bits()));
-        let next = seen.len() as u32;
-        kinds.push(match seen.get(&key) {
-            Some(&kind) => kind,
-            None if seen.len() == most => return None,
-            None => *seen.entry(key.clone()).or_insert(next),
-        });
-    }
-    Some(kinds)
 }
 
 fn compare(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> Ordering {

@@ -3,12 +3,13 @@
 
 use consilience_core::{
     BaseClusterer, Features, Memberships, MemoryBudget, Observer, Result, Seed, SparseMemberships,
+    with_rows,
 };
+use consilience_num::place::Place;
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 
 use crate::KMeans;
-use crate::input::unit_table;
 
 /// Objects per task: fixed, so that sums have the same bits at any number of threads.
 const CHUNK: usize = 1024;
@@ -48,18 +49,36 @@ impl Sums {
     }
 }
 
-/// The features in columns of mean 0 and a common unit, row after row in memory, and a k-means
-/// clustering of them to start from.
+/// What both begin with.
+pub(crate) struct Start {
+    /// The features that vary (all where none does), in columns of mean 0 and a common unit, row
+    /// after row in memory.
+    pub x: Array2<f64>,
+    /// The power of two that they were multiplied by.
+    pub unit: f64,
+    /// Of a k-means clustering of them.
+    pub sums: Sums,
+}
+
+/// The features and a k-means clustering of them to start from.
 pub(crate) fn start(
     features: Features<'_>,
     clusters: usize,
     seed: Seed,
     observer: &dyn Observer,
-) -> Result<(Array2<f64>, Sums)> {
+) -> Result<Start> {
     let features = features.dense()?;
     features.check_clusters(clusters)?;
-    let mut x = unit_table(&features);
-    if !x.is_standard_layout() {
+    let (mut x, unit): (Array2<f64>, f64) = with_rows!(features, |x| {
+        let place = Place::of(x);
+        (place.rows(x), place.unit)
+    });
+    // One that is constant says nothing, and a mean over the features must not count it.
+    let differs = |&j: &usize| x.column(j).iter().any(|v| *v != x[[0, j]]);
+    let varying: Vec<usize> = (0..x.ncols()).filter(differs).collect();
+    if (1..x.ncols()).contains(&varying.len()) {
+        x = Array2::from_shape_fn((x.nrows(), varying.len()), |(i, j)| x[[i, varying[j]]]);
+    } else if !x.is_standard_layout() {
         x = x.as_standard_layout().into_owned();
     }
     if let Some(mean) = x.mean_axis(Axis(0)) {
@@ -71,7 +90,7 @@ pub(crate) fn start(
         found.label(i).into_iter().for_each(|c| shares[c] = 1.0);
         0.0
     });
-    Ok((x, sums))
+    Ok(Start { x, unit, sums })
 }
 
 /// Sums over the objects, where `weigh(object, features, weights)` writes what an object weighs in
@@ -95,12 +114,12 @@ pub(crate) fn sums(
     chunks.into_iter().fold(Sums::zeros(k, d), Sums::join)
 }
 
-/// The memberships of all objects, of which `share` writes a row.
+/// The memberships of all objects, of which `share` writes a row; what it returns is not used.
 pub(crate) fn memberships(
     x: ArrayView2<'_, f64>,
     k: usize,
     budget: MemoryBudget,
-    share: impl Fn(&[f64], &mut [f64]) + Sync,
+    share: impl Fn(&[f64], &mut [f64]) -> f64 + Sync,
 ) -> Result<SparseMemberships> {
     budget.check_table("memberships", x.nrows(), k, 8)?;
     let mut values = vec![0.0; x.nrows() * k];

@@ -1,10 +1,11 @@
 use consilience_core::{
     BaseClusterer, Features, Fit, Member, MemoryBudget, Observer, Partition, Report, Result, Seed,
-    SparseMemberships, Status, at_least_one, ensure,
+    SparseMemberships, Status, ensure,
 };
 use ndarray::Array2;
 
-use crate::expectation::{Sums, memberships, soft_clusterer, start, sums};
+use crate::expectation::{Start, Sums, memberships, soft_clusterer, start, sums};
+use crate::input::{FEWER, check_loop};
 
 /// Fuzzy c-means: k-means in which every object belongs to all clusters, more to those that are
 /// nearer.
@@ -15,6 +16,8 @@ use crate::expectation::{Sums, memberships, soft_clusterer, start, sums};
 /// ```text
 /// minimise sum_ic p_ic^m |x_i - v_c|^2,   p_ic proportional to |x_i - v_c|^(-2 / (m - 1))
 /// ```
+///
+/// The report's objective is this sum, in the square of the features' unit.
 ///
 /// ```
 /// use consilience::generate::FuzzyCMeans;
@@ -75,9 +78,7 @@ impl FuzzyCMeans {
         pub fn fuzzifier(mut self, fuzzifier: f64) { self.fuzzifier = fuzzifier }
 
         /// Most iterations. Default 100; at least 1.
-        pub fn max_iterations(mut self, max_iterations: usize) {
-            self.max_iterations = max_iterations
-        }
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
         /// Stops where the objective falls by less than this share of it. Default 1e-4; at least 0.
         pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
@@ -118,20 +119,19 @@ impl FuzzyCMeans {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<SparseMemberships>> {
-        at_least_one("max_iterations", self.max_iterations)?;
-        let Self { tolerance, fuzzifier, .. } = *self;
-        ensure!(tolerance >= 0.0, invalid("tolerance {tolerance}; expected at least 0"));
+        let Self { max_iterations, tolerance, fuzzifier, .. } = *self;
+        check_loop(max_iterations, tolerance)?;
         ensure!(
             fuzzifier > 1.0 && fuzzifier <= 100.0,
             invalid("fuzzifier {fuzzifier}; expected above 1, at most 100")
         );
-        let (x, found) = start(features, clusters, seed, observer)?;
+        let Start { x, unit, sums: found } = start(features, clusters, seed, observer)?;
         let k = found.weights.len();
         self.budget.check_table("memberships", x.nrows(), k, 8)?;
         let mut at = centres(&found);
         let (mut report, mut best) = (Report::default(), f64::INFINITY);
         report.status = Status::MaxIterations;
-        for iteration in 0..self.max_iterations {
+        for iteration in 0..max_iterations {
             observer.check()?;
             let found = sums(x.view(), k, |_, x, out| {
                 let part = self.expect(&at, x, out);
@@ -140,22 +140,15 @@ impl FuzzyCMeans {
             });
             at = centres(&found);
             report.iterations = iteration + 1;
-            report.objective = Some(found.objective);
+            report.objective = Some(found.objective / unit / unit);
             if !(best - found.objective > tolerance * found.objective) {
                 report.status = Status::Solved;
                 break;
             }
             best = found.objective;
         }
-        let share = |x: &[f64], out: &mut [f64]| {
-            self.expect(&at, x, out);
-        };
-        let soft = memberships(x.view(), k, self.budget, share)?;
-        report.expect_clusters(
-            clusters,
-            soft.n_clusters(),
-            "the features distinguish no more objects",
-        );
+        let soft = memberships(x.view(), k, self.budget, |x, out| self.expect(&at, x, out))?;
+        report.expect_clusters(clusters, soft.n_clusters(), FEWER);
         Ok(Fit::new(soft, report))
     }
 }

@@ -1,10 +1,11 @@
 use consilience_core::{
     BaseClusterer, Features, Fit, Member, MemoryBudget, Observer, Partition, Report, Result, Seed,
-    SparseMemberships, Status, at_least_one, ensure,
+    SparseMemberships, Status, ensure,
 };
 use ndarray::{Array2, Axis};
 
-use crate::expectation::{Sums, memberships, soft_clusterer, start, sums};
+use crate::expectation::{Start, Sums, memberships, soft_clusterer, start, sums};
+use crate::input::check_loop;
 
 /// A mixture of Gaussians with diagonal covariances, fitted by expectation and maximisation:
 /// memberships that say how sure the model is of each object.
@@ -18,7 +19,8 @@ use crate::expectation::{Sums, memberships, soft_clusterer, start, sums};
 /// ```
 ///
 /// It starts from k-means. Variances are raised by a floor, so that a cluster of equal objects does
-/// not collapse.
+/// not collapse. The report's objective is the mean log-likelihood of an object, in the unit of the
+/// features. A constant feature is left out, since its likelihood has no bound.
 ///
 /// ```
 /// use consilience::generate::{GaussianMixture, Generator};
@@ -118,9 +120,7 @@ impl GaussianMixture {
 
     consilience_core::setters! {
         /// Most iterations. Default 100; at least 1.
-        pub fn max_iterations(mut self, max_iterations: usize) {
-            self.max_iterations = max_iterations
-        }
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
         /// Stops where the mean log-likelihood of an object rises by less than this. Default 1e-4;
         /// at least 0.
@@ -146,14 +146,13 @@ impl GaussianMixture {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<SparseMemberships>> {
-        at_least_one("max_iterations", self.max_iterations)?;
-        let Self { tolerance, variance_floor: floor, .. } = *self;
-        ensure!(tolerance >= 0.0, invalid("tolerance {tolerance}; expected at least 0"));
+        let Self { max_iterations, tolerance, variance_floor: floor, .. } = *self;
+        check_loop(max_iterations, tolerance)?;
         ensure!(
             floor > 0.0 && floor.is_finite(),
             invalid("variance floor {floor}; expected above 0")
         );
-        let (x, mut found) = start(features, clusters, seed, observer)?;
+        let Start { x, unit, sums: mut found } = start(features, clusters, seed, observer)?;
         let (n, k) = (x.nrows(), found.weights.len());
         self.budget.check_table("memberships", n, k, 8)?;
         let mean = x.var_axis(Axis(0), 0.0).mean().unwrap_or(0.0);
@@ -161,7 +160,7 @@ impl GaussianMixture {
         let mut mixture = Mixture::of(&found, floor);
         let (mut report, mut best) = (Report::default(), f64::NEG_INFINITY);
         report.status = Status::MaxIterations;
-        for iteration in 0..self.max_iterations {
+        for iteration in 0..max_iterations {
             observer.check()?;
             found = sums(x.view(), k, |_, x, out| mixture.expect(x, out));
             report.iterations = iteration + 1;
@@ -173,11 +172,10 @@ impl GaussianMixture {
             }
             best = likelihood;
         }
-        report.objective = Some(found.objective / n as f64);
-        let share = |x: &[f64], out: &mut [f64]| {
-            mixture.expect(x, out);
-        };
-        let soft = memberships(x.view(), k, self.budget, share)?;
+        // What was left out of every object: the density in the unit of the features.
+        let density = x.ncols() as f64 * (unit.ln() - 0.5 * std::f64::consts::TAU.ln());
+        report.objective = Some(found.objective / n as f64 + density);
+        let soft = memberships(x.view(), k, self.budget, |x, out| mixture.expect(x, out))?;
         report.expect_clusters(clusters, soft.n_clusters(), "the others lost all objects");
         Ok(Fit::new(soft, report))
     }

@@ -5,11 +5,12 @@ use consilience_core::{
 use consilience_num::Float;
 use consilience_num::kmeans::fit;
 use consilience_num::kmeans::sparse::ScaledRows;
+use consilience_num::place::near_rows;
 use ndarray::Array2;
 
 use crate::distinct::{Distinct, spread};
-use crate::input::{finish, last_kmeans, near_rows, tell, unit_table};
-use crate::similarity::{median_square, nystroem};
+use crate::input::{finish, last_kmeans, tell, unit_table};
+use crate::similarity::{median_square, nystroem, square};
 use crate::sparse_kernel::{self, Kinds};
 
 /// Approximate kernel k-means: k-means in the space of a Gaussian kernel, its centres held in the
@@ -111,7 +112,8 @@ impl BaseClusterer for KernelKMeans {
                 let distinct = Distinct::new(unit_table(&features.dense()?));
                 let x = distinct.rows.view();
                 self.run(&run, distinct.len(), &distinct.kind, &distinct.weights, |marks| {
-                    nystroem(x, marks, multiple * median_square(x, seed)?)
+                    let far = |i: usize, j: usize| square(x.row(i), x.row(j));
+                    nystroem(x, marks, multiple * median_square(x.nrows(), seed, far)?)
                 })
             }
         }
@@ -139,11 +141,9 @@ impl KernelKMeans {
         let rows = ScaledRows::new(near.as_ref().map_or(x, |(near, _)| SparseRows::from(near)))?;
         self.budget.check_table("landmarks", rows.n_columns(), self.count(run, x.n_rows()), 8)?;
         self.run(run, x.n_rows(), &kinds.kind, &kinds.weights, |marks| {
-            sparse_kernel::nystroem(
-                &rows,
-                marks,
-                self.width * sparse_kernel::median_square(&rows, run.seed)?,
-            )
+            let far = |i: usize, j: usize| rows.distance(i, j);
+            let width = self.width * median_square(rows.n_rows(), run.seed, far)?;
+            sparse_kernel::nystroem(&rows, marks, width)
         })
     }
 

@@ -1,13 +1,14 @@
 use consilience_core::{
     BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed, SparseRows,
-    at_least_one, check_restarts, ensure, room,
+    check_restarts, room,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::sparse::{self, ScaledRows};
 use consilience_num::kmeans::{KMeansFit, KMeansOptions, fit};
+use consilience_num::place::near_rows;
 use ndarray::Array2;
 
-use crate::input::{FEWER, near_rows, partition, tell};
+use crate::input::{FEWER, check_loop, partition, tell};
 
 /// k-means: splits the objects so that squared distances to the cluster means are small.
 ///
@@ -94,14 +95,30 @@ impl KMeans {
         pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
 
         /// Most iterations per run. Default 100; at least 1.
-        pub fn max_iterations(mut self, max_iterations: usize) {
-            self.max_iterations = max_iterations
-        }
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
         /// Stops where the summed squared movement of the centres is at most this times the mean
         /// variance of the features; 0 goes on until no object changes its cluster. Default 1e-4;
         /// at least 0.
         pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
+    }
+
+    /// What is asked of the kernel, after the checks of features and settings.
+    pub(crate) fn options(
+        &self,
+        features: Features<'_>,
+        clusters: usize,
+        seed: Seed,
+    ) -> Result<KMeansOptions> {
+        features.check_clusters(clusters)?;
+        check_restarts(self.restarts)?;
+        check_loop(self.max_iterations, self.tolerance)?;
+        Ok(KMeansOptions::new(clusters)
+            .restarts(self.restarts)
+            .max_iterations(self.max_iterations)
+            .tolerance(self.tolerance)
+            .seed(seed)
+            .parallel(rayon::current_num_threads() > 1))
     }
 
     /// As [`BaseClusterer::fit`], with the centres and the inertia.
@@ -116,19 +133,7 @@ impl KMeans {
         observer: &dyn Observer,
     ) -> Result<Fit<KMeansClusters>> {
         let features = features.into();
-        features.check_clusters(clusters)?;
-        check_restarts(self.restarts)?;
-        at_least_one("max_iterations", self.max_iterations)?;
-        ensure!(
-            self.tolerance >= 0.0,
-            invalid("tolerance {}; expected at least 0", self.tolerance)
-        );
-        let options = KMeansOptions::new(clusters)
-            .restarts(self.restarts)
-            .max_iterations(self.max_iterations)
-            .tolerance(self.tolerance)
-            .seed(seed)
-            .parallel(rayon::current_num_threads() > 1);
+        let options = self.options(features, clusters, seed)?;
         match features {
             Features::F32(x) => finished(&fit(x, None, &options, observer)?, clusters),
             Features::F64(x) => finished(&fit(x, None, &options, observer)?, clusters),
@@ -177,23 +182,32 @@ pub(crate) fn finished<F: Float>(
     Ok(Fit::new(KMeansClusters { partition, centres, inertia: found.inertia }, report))
 }
 
-impl BaseClusterer for KMeans {
-    fn name(&self) -> &'static str {
-        "kmeans"
-    }
+/// A base clusterer of a method with `fit_centres`.
+macro_rules! centres_clusterer {
+    ($method:ident, $name:literal) => {
+        impl BaseClusterer for $method {
+            fn name(&self) -> &'static str {
+                $name
+            }
 
-    fn takes_little_memory(&self) -> bool {
-        true
-    }
+            fn takes_little_memory(&self) -> bool {
+                true
+            }
 
-    fn fit(
-        &self,
-        features: Features<'_>,
-        clusters: usize,
-        seed: Seed,
-        observer: &dyn Observer,
-    ) -> Result<Fit<Partition>> {
-        let found = self.fit_centres(features, clusters, seed, observer)?;
-        Ok(Fit::new(found.output.partition, found.report))
-    }
+            fn fit(
+                &self,
+                features: Features<'_>,
+                clusters: usize,
+                seed: Seed,
+                observer: &dyn Observer,
+            ) -> Result<Fit<Partition>> {
+                let found = self.fit_centres(features, clusters, seed, observer)?;
+                Ok(Fit::new(found.output.partition, found.report))
+            }
+        }
+    };
 }
+
+pub(crate) use centres_clusterer;
+
+centres_clusterer!(KMeans, "kmeans");

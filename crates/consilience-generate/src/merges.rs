@@ -122,7 +122,8 @@ fn generic(distances: &mut [f64], n: usize, method: Method) -> Result<Merges> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::{ErrorKind, Observer, Seed};
+    use consilience_conformance::CancelFrom;
+    use consilience_core::{ErrorKind, Seed};
 
     /// The partition after so many merges, each object by the first one of its cluster.
     fn cut(n: usize, merges: impl Iterator<Item = [usize; 2]>) -> Vec<usize> {
@@ -187,26 +188,19 @@ mod tests {
 
     #[test]
     fn merges_are_stopped_between_any_two() {
-        use std::sync::atomic::{AtomicUsize, Ordering};
-        struct After(AtomicUsize);
-        impl Observer for After {
-            fn cancelled(&self) -> bool {
-                self.0.fetch_add(1, Ordering::Relaxed) >= 7
-            }
-        }
         let x = Array2::from_shape_fn((50, 1), |(i, _)| (i * 37 % 101) as f64);
         for linkage in [Linkage::Single, Linkage::Complete, Linkage::Average, Linkage::Ward] {
-            let after = After(AtomicUsize::new(0));
+            let after = CancelFrom::new(7);
             let mut watch = Watch::new(&after, "merges", 50);
             let given = distances(&x, Triangle::Lower, &()).unwrap();
             let error = of_distances(given, 50, linkage, &mut watch).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Cancelled, "{linkage:?}");
             // It did not go on to the end.
-            assert_eq!(after.0.load(Ordering::Relaxed), 8, "{linkage:?}");
+            assert_eq!(after.asked(), 8, "{linkage:?}");
         }
-        let after = After(AtomicUsize::new(0));
+        let after = CancelFrom::new(7);
         let error = by_means(&x, &mut Watch::new(&after, "merges", 50)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled);
-        assert_eq!(after.0.load(Ordering::Relaxed), 8);
+        assert_eq!(after.asked(), 8);
     }
 }

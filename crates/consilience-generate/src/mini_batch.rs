@@ -5,9 +5,10 @@ use consilience_core::{
 use consilience_num::Float;
 use consilience_num::kmeans::sparse::{self, ScaledRows};
 use consilience_num::kmeans::{self, KMeansFit, KMeansOptions, assign, from_centres, spread_rows};
+use consilience_num::place::near_rows;
 use ndarray::{Array2, ArrayView2, ArrayViewMut1, Axis};
 
-use crate::input::{finish, near_rows};
+use crate::input::finish;
 
 /// More would take days and hardly move a centre.
 const MOST_BATCHES: usize = 1_000_000;

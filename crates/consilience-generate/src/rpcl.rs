@@ -5,7 +5,7 @@ use consilience_num::kmeans::{assign, spread_rows};
 use ndarray::{Array2, ArrayView1, Axis};
 
 use crate::distinct::Distinct;
-use crate::input::{partition, unit_table};
+use crate::input::{FEWER, partition, unit_table};
 
 /// More would take hours and move nothing: the rates have fallen to 0 long before.
 const MOST_PRESENTATIONS: usize = 1_000_000_000;
@@ -81,9 +81,7 @@ impl Rpcl {
         /// at most 100,000 in all; 1 to 1e9. Time grows in proportion.
         #[doc(alias = "epochs")]
         #[doc(alias = "max_iterations")]
-        pub fn presentations(mut self, presentations: usize) {
-            self.presentations = Some(presentations)
-        }
+        pub fn presentations(mut self, count: usize) { self.presentations = Some(count) }
 
         /// Whether the units start at objects drawn at random, as published, and not by k-means++.
         /// Default false.
@@ -105,9 +103,7 @@ impl Rpcl {
         }
         Ok(())
     }
-}
 
-impl Rpcl {
     /// Presents objects at random: the nearest unit moves towards each, its rival away.
     fn compete(
         &self,
@@ -212,7 +208,7 @@ impl BaseClusterer for Rpcl {
         // Fewer clusters than asked for are what the method is for, fewer distinct rows are not.
         let possible =
             if self.random_start { clusters.min(Distinct::new(x).len()) } else { starts.len() };
-        report.expect_clusters(clusters, possible, "the features distinguish no more objects");
+        report.expect_clusters(clusters, possible, FEWER);
         Ok(Fit::new(partition(&labels)?, report))
     }
 }

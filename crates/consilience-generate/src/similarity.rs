@@ -12,33 +12,32 @@ use rayon::prelude::*;
 /// Rows of a chunk: rows are independent, so it has no influence on the bits.
 const CHUNK: usize = 512;
 /// Rows that are drawn for each landmark.
-pub(crate) const CANDIDATES: usize = 10;
+const CANDIDATES: usize = 10;
 /// Iterations of the k-means that makes landmarks.
-pub(crate) const ROUNDS: usize = 5;
+const ROUNDS: usize = 5;
 /// Rows that the median distance is taken over.
-pub(crate) const SAMPLE: usize = 300;
+const SAMPLE: usize = 300;
 
 pub(crate) fn square(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
-/// Median squared distance of distinct rows in a sample; 1 where there are no two.
-pub(crate) fn median_square(x: ArrayView2<'_, f64>, seed: Seed) -> Result<f64> {
-    let rows = seed.derive("bandwidth", 0).stream().sample(x.nrows(), SAMPLE);
-    let mut squares = room::with_capacity(rows.len() * rows.len() / 2)?;
+/// Median squared distance of distinct rows in a sample of n; 1 where there are no two.
+pub(crate) fn median_square(
+    n: usize,
+    seed: Seed,
+    square: impl Fn(usize, usize) -> f64,
+) -> Result<f64> {
+    let rows = seed.derive("bandwidth", 0).stream().sample(n, SAMPLE);
+    let mut squares: Vec<f64> = room::with_capacity(rows.len() * rows.len() / 2)?;
     for (p, &i) in rows.iter().enumerate() {
-        squares.extend(rows[..p].iter().map(|&j| square(x.row(i), x.row(j))).filter(|&s| s > 0.0));
+        squares.extend(rows[..p].iter().map(|&j| square(i, j)).filter(|&s| s > 0.0));
     }
-    Ok(median(squares))
-}
-
-/// The median; 1 of nothing.
-pub(crate) fn median(mut squares: Vec<f64>) -> f64 {
     if squares.is_empty() {
-        return 1.0;
+        return Ok(1.0);
     }
     let middle = squares.len() / 2;
-    *squares.select_nth_unstable_by(middle, f64::total_cmp).1
+    Ok(*squares.select_nth_unstable_by(middle, f64::total_cmp).1)
 }
 
 /// Rows whose inner products approximate the kernel `exp(-|x - y|^2 / width)`: the kernel between
@@ -89,13 +88,28 @@ pub(crate) fn landmarks<F: Float>(
     seed: Seed,
     observer: &dyn Observer,
 ) -> Result<Array2<F>> {
-    let drawn =
-        seed.derive("landmarks", 0).stream().sample(x.nrows(), count.saturating_mul(CANDIDATES));
+    let (drawn, options) = landmark_sample(x.nrows(), count, seed);
+    Ok(fit(x.select(Axis(0), &drawn).view(), None, &options, observer)?.centres)
+}
+
+/// Rows of n to make so many landmarks from, and the k-means that does.
+pub(crate) fn landmark_sample(n: usize, count: usize, seed: Seed) -> (Vec<usize>, KMeansOptions) {
+    let mut stream = seed.derive("landmarks", 0).stream();
     let options = KMeansOptions::new(count)
         .max_iterations(ROUNDS)
         .seed(seed)
         .parallel(rayon::current_num_threads() > 1);
-    Ok(fit(x.select(Axis(0), &drawn).view(), None, &options, observer)?.centres)
+    (stream.sample(n, count.saturating_mul(CANDIDATES)), options)
+}
+
+/// The so many nearest, nearest first; of equals the first.
+pub(crate) fn keep_nearest<I: Ord>(all: &mut Vec<(I, f64)>, count: usize) {
+    let order = |a: &(I, f64), b: &(I, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
+    if count < all.len() {
+        all.select_nth_unstable_by(count, order);
+        all.truncate(count);
+    }
+    all.sort_unstable_by(order);
 }
 
 /// For every row its `count` nearest landmarks with their squared distances, nearest first.
@@ -111,13 +125,8 @@ pub(crate) fn nearest_marks(
         for (r, out) in out.chunks_mut(count).enumerate() {
             all.clear();
             all.extend((0..p).map(|j| (j, square(x.row(c * CHUNK + r), marks.row(j)))));
-            let order =
-                |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
-            if count < p {
-                all.select_nth_unstable_by(count, order);
-            }
-            all[..count].sort_unstable_by(order);
-            out.copy_from_slice(&all[..count]);
+            keep_nearest(&mut all, count);
+            out.copy_from_slice(&all);
         }
     });
     out

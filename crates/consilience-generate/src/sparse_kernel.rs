@@ -1,15 +1,14 @@
-//! Sparse rows: which are equal, how far they are from landmarks, and what is made from that.
+//! Which rows are equal; sparse rows: how far they are from landmarks, and what is made from that.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use consilience_core::{Observer, Result, Seed, SparseRows, room};
 use consilience_num::Float;
-use consilience_num::kmeans::KMeansOptions;
 use consilience_num::kmeans::sparse::{Centres, ScaledRows, fit};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 
-use crate::similarity::{CANDIDATES, ROUNDS, SAMPLE, median, nystroem_of};
+use crate::similarity::{keep_nearest, landmark_sample, nystroem_of};
 
 /// Rows that are equal.
 pub(crate) struct Kinds {
@@ -33,16 +32,34 @@ impl Kinds {
 
     /// `None` as soon as there are more kinds.
     pub(crate) fn at_most<F: Float>(x: SparseRows<'_, F>, most: usize) -> Result<Option<Self>> {
-        let mut seen: HashMap<Vec<u64>, u32> = HashMap::new();
-        let mut found = Self::none();
-        let mut key = Vec::new();
-        for i in 0..x.n_rows() {
+        Self::by_keys(x.n_rows(), most, |i, key| {
             let (columns, values) = x.row(i);
-            key.clear();
             // A zero that is stored is the same as one that is not.
             for (&j, v) in columns.iter().zip(values).filter(|(_, v)| v.to_f64() != 0.0) {
                 key.extend([j as u64, v.to_f64().to_bits()]);
             }
+        })
+    }
+
+    /// As [`at_most`](Kinds::at_most), of the rows of a table.
+    pub(crate) fn of_table<F: Float>(x: ArrayView2<'_, F>, most: usize) -> Result<Option<Self>> {
+        // Adding 0 makes the two zeros one.
+        let bits = |v: &F| (v.to_f64() + 0.0).to_bits();
+        Self::by_keys(x.nrows(), most, |i, key| key.extend(x.row(i).iter().map(bits)))
+    }
+
+    /// Rows whose keys are equal, as `write` puts them into an empty one, are equal.
+    fn by_keys(
+        n: usize,
+        most: usize,
+        write: impl Fn(usize, &mut Vec<u64>),
+    ) -> Result<Option<Self>> {
+        let mut seen: HashMap<Vec<u64>, u32> = HashMap::new();
+        let mut found = Self::none();
+        let mut key = Vec::new();
+        for i in 0..n {
+            key.clear();
+            write(i, &mut key);
             let kind = match seen.get(&key) {
                 Some(&kind) => kind,
                 None if seen.len() == most => return Ok(None),
@@ -60,17 +77,6 @@ impl Kinds {
         }
         Ok(Some(found))
     }
-}
-
-/// Median squared distance of distinct rows in a sample, in the scale of the rows; 1 where there
-/// are no two.
-pub(crate) fn median_square<F: Float>(rows: &ScaledRows<'_, F>, seed: Seed) -> Result<f64> {
-    let sample = seed.derive("bandwidth", 0).stream().sample(rows.n_rows(), SAMPLE);
-    let mut squares = room::with_capacity(sample.len() * sample.len() / 2)?;
-    for (p, &i) in sample.iter().enumerate() {
-        squares.extend(sample[..p].iter().map(|&j| rows.distance(i, j)).filter(|&s| s > 0.0));
-    }
-    Ok(median(squares))
 }
 
 /// As [`similarity::nystroem`](crate::similarity::nystroem).
@@ -99,12 +105,7 @@ pub(crate) fn landmarks<F: Float>(
     seed: Seed,
     observer: &dyn Observer,
 ) -> Result<Array2<F>> {
-    let drawn =
-        seed.derive("landmarks", 0).stream().sample(x.n_rows(), count.saturating_mul(CANDIDATES));
-    let options = KMeansOptions::new(count)
-        .max_iterations(ROUNDS)
-        .seed(seed)
-        .parallel(rayon::current_num_threads() > 1);
+    let (drawn, options) = landmark_sample(x.n_rows(), count, seed);
     let drawn = x.select(Some(&drawn), None);
     Ok(fit(&ScaledRows::new(&drawn)?, None, &options, observer)?.centres)
 }
@@ -125,12 +126,7 @@ pub(crate) fn nearest<F: Float>(
     for squares in squares.chunks_exact(k) {
         all.clear();
         all.extend((0..).zip(squares.iter().copied()));
-        let order = |a: &(u32, f64), b: &(u32, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
-        if count < k {
-            all.select_nth_unstable_by(count, order);
-            all.truncate(count);
-        }
-        all.sort_unstable_by(order);
+        keep_nearest(&mut all, count);
         found.extend_from_slice(&all);
     }
 }

@@ -11,7 +11,7 @@ use pulp::Arch;
 use rayon::prelude::*;
 
 use crate::columns::{ABREAST, Squares, columns};
-use crate::distinct::Distinct;
+use crate::distinct::{Distinct, spread};
 use crate::input::{finish, last_kmeans, tell, unit_table};
 use crate::pages::Table;
 use crate::similarity::{landmarks, nearest_marks};
@@ -308,7 +308,7 @@ impl BaseClusterer for Spectral {
         let found =
             report.stage("k-means", || fit(rows.view(), Some(weights), &options, observer))?;
         tell(&mut report, &found);
-        finish(&distinct.spread(&found.assignment), clusters, report)
+        finish(&spread(&distinct.kind, &found.assignment), clusters, report)
     }
 }
 

@@ -1,6 +1,5 @@
 use consilience_core::{
-    BaseClusterer, Features, Fit, Observer, Partition, Result, Seed, SparseRows, at_least_one,
-    check_restarts, ensure, with_rows,
+    BaseClusterer, Features, Fit, Observer, Partition, Result, Seed, SparseRows, with_rows,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::KMeansOptions;
@@ -8,7 +7,7 @@ use consilience_num::kmeans::sparse::{ScaledRows, fit};
 use ndarray::ArrayView2;
 use sprs::CsMat;
 
-use crate::kmeans::{KMeansClusters, finished};
+use crate::kmeans::{KMeans, KMeansClusters, centres_clusterer, finished};
 
 /// Spherical k-means: k-means by directions, where each object goes to the centre with the largest
 /// cosine.
@@ -41,18 +40,8 @@ use crate::kmeans::{KMeansClusters, finished};
 /// I. S. Dhillon, D. S. Modha, "Concept decompositions for large sparse text data using
 /// clustering", Machine Learning 42 (2001).
 #[doc(alias = "cosine")]
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SphericalKMeans {
-    restarts: usize,
-    max_iterations: usize,
-    tolerance: f64,
-}
-
-impl Default for SphericalKMeans {
-    fn default() -> Self {
-        SphericalKMeans { restarts: 1, max_iterations: 100, tolerance: 1e-4 }
-    }
-}
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SphericalKMeans(KMeans);
 
 impl SphericalKMeans {
     /// One start, at most 100 iterations, tolerance 1e-4.
@@ -62,17 +51,17 @@ impl SphericalKMeans {
 
     consilience_core::setters! {
         /// Independent runs, of which the best is kept. Default 1; 1 to 10,000.
-        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
+        pub fn restarts(mut self, restarts: usize) { self.0 = self.0.restarts(restarts) }
 
         /// Most iterations per run. Default 100; at least 1.
-        pub fn max_iterations(mut self, max_iterations: usize) {
-            self.max_iterations = max_iterations
+        pub fn max_iterations(mut self, iterations: usize) {
+            self.0 = self.0.max_iterations(iterations)
         }
 
         /// Stops where the summed squared movement of the centres is at most this times the mean
         /// variance of the features at length 1; 0 goes on until no object changes its cluster.
         /// Default 1e-4; at least 0.
-        pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
+        pub fn tolerance(mut self, tolerance: f64) { self.0 = self.0.tolerance(tolerance) }
     }
 
     /// As [`BaseClusterer::fit`], with the centres, which have length 1, and the inertia, which is
@@ -88,19 +77,7 @@ impl SphericalKMeans {
         observer: &dyn Observer,
     ) -> Result<Fit<KMeansClusters>> {
         let features = features.into();
-        features.check_clusters(clusters)?;
-        check_restarts(self.restarts)?;
-        at_least_one("max_iterations", self.max_iterations)?;
-        ensure!(
-            self.tolerance >= 0.0,
-            invalid("tolerance {}; expected at least 0", self.tolerance)
-        );
-        let options = KMeansOptions::new(clusters)
-            .restarts(self.restarts)
-            .max_iterations(self.max_iterations)
-            .tolerance(self.tolerance)
-            .seed(seed)
-            .parallel(rayon::current_num_threads() > 1);
+        let options = self.0.options(features, clusters, seed)?;
         match features {
             Features::Sparse32(x) => run(x, clusters, &options, observer),
             Features::Sparse64(x) => run(x, clusters, &options, observer),
@@ -134,23 +111,4 @@ pub(crate) fn compressed<F: Float>(x: ArrayView2<'_, F>) -> CsMat<F> {
     CsMat::new(x.dim(), starts, indices, values)
 }
 
-impl BaseClusterer for SphericalKMeans {
-    fn name(&self) -> &'static str {
-        "spherical-kmeans"
-    }
-
-    fn takes_little_memory(&self) -> bool {
-        true
-    }
-
-    fn fit(
-        &self,
-        features: Features<'_>,
-        clusters: usize,
-        seed: Seed,
-        observer: &dyn Observer,
-    ) -> Result<Fit<Partition>> {
-        let found = self.fit_centres(features, clusters, seed, observer)?;
-        Ok(Fit::new(found.output.partition, found.report))
-    }
-}
+centres_clusterer!(SphericalKMeans, "spherical-kmeans");

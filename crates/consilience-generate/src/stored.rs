@@ -1,7 +1,7 @@
 //! What the feature `serde` writes.
 
 use consilience_core::stored::Table;
-use consilience_core::{Error, Features, Partition, Result};
+use consilience_core::{Error, Features, Partition, Result, ensure};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
@@ -28,16 +28,9 @@ impl TryFrom<KMeansClustersFields> for KMeansClusters {
         let KMeansClustersFields { partition, centres, inertia } = fields;
         let centres = Array2::try_from(centres)?;
         Features::from(centres.view()).check()?;
-        if centres.nrows() != partition.n_clusters() {
-            return Err(Error::shape(format!(
-                "{} centres of {} clusters",
-                centres.nrows(),
-                partition.n_clusters()
-            )));
-        }
-        if !(inertia >= 0.0) {
-            return Err(Error::invalid(format!("an inertia of {inertia}; expected at least 0")));
-        }
+        let (rows, clusters) = (centres.nrows(), partition.n_clusters());
+        ensure!(rows == clusters, shape("{rows} centres of {clusters} clusters"));
+        ensure!(inertia >= 0.0, invalid("an inertia of {inertia}; expected at least 0"));
         Ok(KMeansClusters { partition, centres, inertia })
     }
 }

@@ -1,4 +1,6 @@
-use crate::scatter::{check_share, check_square, eigenpairs, inverse_root, shrunk, within};
+use crate::scatter::{
+    check_share, check_square, checked, eigenpairs, inverse_root, shrunk, within,
+};
 use consilience_core::{
     Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, ensure,
 };
@@ -141,9 +143,7 @@ impl MetricLearner for Dca {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
-        let features = features.dense()?;
-        features.check()?;
-        side.check_features(features)?;
+        let features = checked(features, side)?;
         check_square(self.budget, &features)?;
         check_share(self.shrinkage)?;
         ensure!(self.dimensions != Some(0), invalid("0 dimensions; expected at least 1"));
@@ -189,14 +189,8 @@ impl MetricLearner for Dca {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use consilience_conformance::CancelFrom;
     use consilience_core::{Constraints, ErrorKind, Link, Seed};
-
-    struct Impatient;
-    impl Observer for Impatient {
-        fn cancelled(&self) -> bool {
-            true
-        }
-    }
 
     #[test]
     fn sets_that_are_all_apart_need_no_walk() {
@@ -229,7 +223,7 @@ mod tests {
             assert!((found - expected).iter().all(|v| v.abs() < 1e-7));
         }
         let side = SideInformation::from_constraints(&some);
-        let error = scatter_between(z.view(), &side, false, &Impatient).unwrap_err();
+        let error = scatter_between(z.view(), &side, false, &CancelFrom::new(0)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled);
     }
 

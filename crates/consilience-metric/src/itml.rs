@@ -1,4 +1,4 @@
-use crate::scatter::{check_loop, check_square};
+use crate::scatter::{check_loop, check_square, checked};
 use consilience_core::{
     Error, Features, Fit, Link, MemoryBudget, Observer, Report, Result, SideInformation, Status,
     Watch,
@@ -115,9 +115,7 @@ impl Itml {
         pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
         /// Most sweeps over the pairs. Default 1000; at least 1.
-        pub fn max_iterations(mut self, max_iterations: usize) {
-            self.max_iterations = max_iterations
-        }
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
         /// Most pairs of either kind; of more, as many are taken at even distances. Default 20,000;
         /// at least 1.
@@ -194,9 +192,7 @@ impl MetricLearner for Itml {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
-        let features = features.dense()?;
-        features.check()?;
-        side.check_features(features)?;
+        let features = checked(features, side)?;
         self.check()?;
         let (must, cannot) = side.links_up_to(self.max_pairs);
         let linked = !(must.is_empty() && cannot.is_empty());

@@ -1,40 +1,13 @@
 //! Laws that all metric learners obey, and the naive forms of those whose formula is short.
 
 use crate::scatter::{eigenpairs, shrunk, within};
+use consilience_conformance::partly_known;
 use consilience_core::{Constraints, ErrorKind, Link, MemoryBudget, Seed, SideInformation};
 use consilience_num::rows::differences;
 use ndarray::{Array2, Axis, array};
 
 use crate::standard::Standard;
 use crate::{Dca, Itml, Lmnn, MetricLearner, Mmc, Rca};
-
-/// A small table with duplicates and a constant feature now and then, side information that some
-/// clustering satisfies, and a number of clusters.
-fn world(seed: u64) -> (Array2<f64>, SideInformation, usize) {
-    let mut s = Seed(seed).stream();
-    let (n, d, k) = (12 + s.below(40), 1 + s.below(5), 2 + s.below(4));
-    let truth: Vec<i64> = (0..n).map(|_| s.below(k) as i64).collect();
-    let mut x = Array2::from_shape_fn((n, d), |(i, j)| {
-        let centre = ((truth[i] as usize * 7 + j * 3) % 5) as f64;
-        if seed.is_multiple_of(4) && j == 0 { 1.5 } else { centre + 0.8 * s.normal() }
-    });
-    if seed.is_multiple_of(3) {
-        x.mapv_inplace(f64::round);
-    }
-    let side = if seed.is_multiple_of(2) {
-        let labels: Vec<i64> =
-            truth.iter().map(|&t| if s.below(3) == 0 { t } else { -1 }).collect();
-        SideInformation::from_labels(&labels).unwrap()
-    } else {
-        let mut c = Constraints::new(n).unwrap();
-        for _ in 0..n {
-            let (i, j) = (s.below(n), s.below(n));
-            c.add(i, j, if truth[i] == truth[j] { Link::Must } else { Link::Cannot }).unwrap();
-        }
-        SideInformation::from_constraints(&c)
-    };
-    (x, side, k)
-}
 
 fn all() -> Vec<Box<dyn MetricLearner>> {
     vec![
@@ -50,12 +23,12 @@ fn all() -> Vec<Box<dyn MetricLearner>> {
 #[test]
 fn same_bits_at_any_thread_count() {
     for seed in 0..10 {
-        let (x, side, _) = world(seed);
+        let (x, side, _) = partly_known(seed);
         for method in all() {
             let run = || method.fit(x.view().into(), &side, &()).unwrap();
-            let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(run);
-            let three =
-                rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap().install(run);
+            let [one, three] = [1, 3].map(|threads| {
+                rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
+            });
             assert_eq!(one.output, three.output, "{} {seed}", method.name());
             assert_eq!(one.report.objective, three.report.objective);
         }
@@ -65,7 +38,7 @@ fn same_bits_at_any_thread_count() {
 #[test]
 fn the_units_of_features_do_not_matter() {
     for seed in [1, 2, 5, 7] {
-        let (x, side, _) = world(seed);
+        let (x, side, _) = partly_known(seed);
         let d = x.ncols();
         let unit: Vec<f64> = (0..d).map(|j| 2f64.powi(j as i32 * 9 - 12)).collect();
         let scaled = Array2::from_shape_fn(x.dim(), |(i, j)| x[[i, j]] * unit[j] + 3.0 * unit[j]);
@@ -75,12 +48,33 @@ fn the_units_of_features_do_not_matter() {
             for i in 1..x.nrows() {
                 let a = plain.distance(x.row(0), x.row(i)).unwrap();
                 let b = other.distance(scaled.row(0), scaled.row(i)).unwrap();
-                assert!(
-                    (a - b).abs() <= 1e-5 * (1.0 + a),
-                    "{} seed {seed}: {a} {b}",
-                    method.name()
-                );
+                let name = method.name();
+                assert!((a - b).abs() <= 1e-5 * (1.0 + a), "{name} seed {seed}: {a} {b}");
             }
+        }
+    }
+}
+
+/// Means over the features, which shrink towards them, once counted it.
+#[test]
+fn a_constant_feature_has_no_say() {
+    for seed in [1, 2, 5, 7] {
+        let (x, side, _) = partly_known(seed);
+        let (n, d) = x.dim();
+        let beside =
+            Array2::from_shape_fn((n, d + 1), |(i, j)| if j > 0 { x[[i, j - 1]] } else { 0.1 });
+        let mut methods = all();
+        methods.push(Box::new(Rca::new().standardize(false)));
+        for method in methods {
+            let plain = method.fit(x.view().into(), &side, &()).unwrap().output;
+            let other = method.fit(beside.view().into(), &side, &()).unwrap().output;
+            for i in 1..n {
+                let a = plain.distance(x.row(0), x.row(i)).unwrap();
+                let b = other.distance(beside.row(0), beside.row(i)).unwrap();
+                let name = method.name();
+                assert!((a - b).abs() <= 1e-12 * (1.0 + a), "{name} seed {seed}: {a} {b}");
+            }
+            assert_eq!(other.metric()[[0, 0]], 0.0);
         }
     }
 }
@@ -110,22 +104,12 @@ fn degenerate_tables_and_one_kind_of_link_are_answered() {
     for (t, x) in tables.iter().enumerate() {
         for (s, side) in sides.iter().enumerate() {
             for method in all() {
-                let fit = method
-                    .fit(x.view().into(), side, &())
-                    .unwrap_or_else(|e| panic!("{} table {t} side {s}: {e}", method.name()));
-                assert!(
-                    fit.output.matrix().iter().all(|v| v.is_finite()),
-                    "{} {t} {s}",
-                    method.name()
-                );
+                let what = format!("{} table {t} side {s}", method.name());
+                let fit = method.fit(x.view().into(), side, &());
+                let fit = fit.unwrap_or_else(|e| panic!("{what}: {e}"));
+                assert!(fit.output.matrix().iter().all(|v| v.is_finite()), "{what}");
                 assert_eq!(fit.output.n_features(), x.ncols());
-                if side.is_empty() {
-                    assert!(
-                        !fit.report.notes.is_empty(),
-                        "{} says nothing about no links",
-                        method.name()
-                    );
-                }
+                assert!(!side.is_empty() || !fit.report.notes.is_empty(), "{what}");
             }
         }
     }
@@ -139,12 +123,8 @@ fn bad_input_is_refused() {
         let kind = |x: &Array2<f64>, side: &SideInformation| {
             method.fit(x.view().into(), side, &()).unwrap_err().kind()
         };
-        assert_eq!(
-            kind(&x, &SideInformation::none(4)),
-            ErrorKind::ShapeMismatch,
-            "{}",
-            method.name()
-        );
+        let other = SideInformation::none(4);
+        assert_eq!(kind(&x, &other), ErrorKind::ShapeMismatch, "{}", method.name());
         assert_eq!(kind(&Array2::zeros((0, 2)), &side), ErrorKind::Empty);
         assert_eq!(kind(&array![[0.0], [f64::NAN], [1.0]], &side), ErrorKind::NonFinite);
     }
@@ -177,7 +157,7 @@ fn spread(far: &Array2<f64>, m: &Array2<f64>) -> f64 {
 fn mmc_is_feasible_and_no_feasible_metric_is_better_than_its_bound_says() {
     for seed in 0..12 {
         let mut s = Seed(100 + seed).stream();
-        let (x, side, _) = world(seed);
+        let (x, side, _) = partly_known(seed);
         let z = Standard::new(&x.view().into(), true).unwrap().z;
         let (must, cannot) = side.links_up_to(usize::MAX);
         if must.is_empty() || cannot.is_empty() || z.iter().all(|v| *v == 0.0) {
@@ -192,13 +172,15 @@ fn mmc_is_feasible_and_no_feasible_metric_is_better_than_its_bound_says() {
             let mmc =
                 Mmc::new().diagonal(diagonal).shrinkage(0.1).tolerance(1e-4).max_iterations(5000);
             let fit = mmc.fit(x.view().into(), &side, &()).unwrap();
-            // Back to standard features: constant ones have weight 0 anyway.
+            // Back to standard features, of which constant ones are none.
             let map = fit.output.matrix();
             let mut m = map.t().dot(&map);
             let unit: Vec<f64> = x.axis_iter(Axis(1)).map(|c| c.std(0.0)).collect();
             for ((i, j), v) in m.indexed_iter_mut() {
                 *v *= unit[i] * unit[j];
             }
+            let varying: Vec<usize> = (0..unit.len()).filter(|&j| unit[j] > 0.0).collect();
+            let m = m.select(Axis(0), &varying).select(Axis(1), &varying);
             let value = spread(&far, &m);
             let objective = fit.report.objective.unwrap();
             // `shrunk` divides by its number of independent rows: a factor in the bound, not in the
@@ -231,7 +213,7 @@ fn mmc_is_feasible_and_no_feasible_metric_is_better_than_its_bound_says() {
 #[test]
 fn rca_whitens_and_dca_equals_two_whitenings() {
     for seed in (0..12).step_by(2) {
-        let (x, side, _) = world(seed);
+        let (x, side, _) = partly_known(seed);
         let standard = Standard::new(&x.view().into(), true).unwrap();
         let rows = within(standard.z.view(), &side);
         if rows.nrows() == 0 {

@@ -79,11 +79,7 @@ impl LinearMap {
             if !z.is_finite() {
                 return Err(Error::non_finite("weights of a metric", 0, j, z));
             }
-            if z < 0.0 {
-                return Err(Error::invalid(format!(
-                    "weight {z} of feature {j}; expected at least 0"
-                )));
-            }
+            ensure!(z >= 0.0, invalid("weight {z} of feature {j}; expected at least 0"));
         }
         Ok(LinearMap(Kind::Diagonal(weights.iter().map(|z| z.sqrt()).collect())))
     }
@@ -348,10 +344,8 @@ mod tests {
         assert_eq!(kind(LinearMap::from_weights(&[1.0, f64::NAN])), ErrorKind::NonFinite);
         assert_eq!(kind(LinearMap::from_weights(&[-1.0])), ErrorKind::InvalidParameter);
         assert_eq!(kind(LinearMap::from_matrix(Array2::zeros((0, 3)))), ErrorKind::Empty);
-        assert_eq!(
-            kind(LinearMap::from_metric(array![[1.0, 2.0]].view())),
-            ErrorKind::ShapeMismatch
-        );
+        let wide = array![[1.0, 2.0]];
+        assert_eq!(kind(LinearMap::from_metric(wide.view())), ErrorKind::ShapeMismatch);
         let indefinite = array![[1.0, 2.0], [2.0, 1.0]];
         assert_eq!(kind(LinearMap::from_metric(indefinite.view())), ErrorKind::InvalidParameter);
         let infinite = array![[1.0, 0.0], [0.0, f64::INFINITY]];
@@ -359,13 +353,10 @@ mod tests {
         assert!(error.message().starts_with("metric: inf at row 1, column 1"), "{error}");
         let map = LinearMap::identity(2).unwrap();
         assert_eq!(map.apply(array![[1.0]].view()).unwrap_err().kind(), ErrorKind::ShapeMismatch);
-        assert_eq!(
-            map.distance(array![1.0].view(), array![1.0].view()).unwrap_err().kind(),
-            ErrorKind::ShapeMismatch
-        );
-        assert_eq!(
-            LinearMap::from_metric(Array2::zeros((2, 2)).view()).unwrap().metric(),
-            Array2::<f64>::zeros((2, 2))
-        );
+        let one = array![1.0];
+        let error = map.distance(one.view(), one.view()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ShapeMismatch);
+        let zeros = Array2::<f64>::zeros((2, 2));
+        assert_eq!(LinearMap::from_metric(zeros.view()).unwrap().metric(), zeros);
     }
 }

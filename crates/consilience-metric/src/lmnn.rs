@@ -5,7 +5,7 @@ use consilience_core::{
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 
-use crate::scatter::{check_loop, check_square};
+use crate::scatter::{check_loop, check_square, checked};
 use crate::standard::Standard;
 use crate::{LinearMap, MetricLearner};
 
@@ -98,9 +98,7 @@ impl Lmnn {
 
         /// How strongly L is held at L_0. Default 0; at least 0.
         #[doc(alias = "rho")]
-        pub fn regularization(mut self, regularization: f64) {
-            self.regularization = regularization
-        }
+        pub fn regularization(mut self, rho: f64) { self.regularization = rho }
 
         /// Whether each feature is divided by its own deviation first, or all by one number.
         /// Default yes.
@@ -111,9 +109,7 @@ impl Lmnn {
         pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
         /// Most iterations. Default 500; at least 1.
-        pub fn max_iterations(mut self, max_iterations: usize) {
-            self.max_iterations = max_iterations
-        }
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
         /// How much memory the distances of the labelled objects may take, and the square matrices
         /// of the features. Default 8 GiB.
@@ -146,9 +142,7 @@ impl MetricLearner for Lmnn {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
-        let features = features.dense()?;
-        features.check()?;
-        side.check_features(features)?;
+        let features = checked(features, side)?;
         self.check()?;
         observer.check()?;
         let mut report = Report::default();

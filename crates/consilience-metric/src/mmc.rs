@@ -1,4 +1,6 @@
-use crate::scatter::{check_loop, check_share, check_square, eigenpairs, inverse_root, shrunk};
+use crate::scatter::{
+    check_loop, check_share, check_square, checked, eigenpairs, inverse_root, shrunk,
+};
 use consilience_core::{
     Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch,
 };
@@ -113,9 +115,7 @@ impl Mmc {
         pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
         /// Most iterations. Default 1000; at least 1.
-        pub fn max_iterations(mut self, max_iterations: usize) {
-            self.max_iterations = max_iterations
-        }
+        pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
         /// Most pairs of either kind; of more, as many are taken at even distances. Default 20,000;
         /// at least 1.
@@ -137,9 +137,7 @@ impl MetricLearner for Mmc {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
-        let features = features.dense()?;
-        features.check()?;
-        side.check_features(features)?;
+        let features = checked(features, side)?;
         check_square(self.budget, &features)?;
         check_share(Some(self.shrinkage))?;
         check_loop(self.tolerance, self.max_iterations, self.max_pairs)?;
@@ -166,12 +164,9 @@ impl MetricLearner for Mmc {
         } else {
             differences(z, &cannot)
         };
-        if must.is_empty() {
-            report
-                .notes
-                .push("no must-links: the features' spread bounds the metric instead".into());
-        }
         let inner = if must.is_empty() {
+            let note = "no must-links: the features' spread bounds the metric instead";
+            report.notes.push(note.into());
             Array2::eye(z.ncols())
         } else {
             shrunk(near.view(), 0, Some(self.shrinkage))

@@ -1,4 +1,4 @@
-use crate::scatter::{check_share, check_square, inverse_root, shrunk, within};
+use crate::scatter::{check_share, check_square, checked, inverse_root, shrunk, within};
 use consilience_core::{Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation};
 
 use crate::standard::Standard;
@@ -31,8 +31,8 @@ use crate::{LinearMap, MetricLearner};
 ///
 /// Features are first divided by their deviations over all objects, labelled or not, so that
 /// shrinkage leads towards those and not towards whatever unit is the smallest. A constant feature
-/// gets weight 0. Without a set of two objects the result is that standardisation alone, a diagonal
-/// map, and a note says so.
+/// gets weight 0 and is no feature otherwise. Without a set of two objects the result is that
+/// standardisation alone, a diagonal map, and a note says so.
 ///
 /// # Complexity
 /// O(n d + p d^2 + d^3) time, O(n d + d^2) memory; O(n d) of both without a set of two objects.
@@ -91,9 +91,7 @@ impl MetricLearner for Rca {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
-        let features = features.dense()?;
-        features.check()?;
-        side.check_features(features)?;
+        let features = checked(features, side)?;
         check_share(self.shrinkage)?;
         let sets = side.labelled_sets().iter().filter(|s| s.len() > 1).count();
         if sets > 0 {

@@ -1,6 +1,8 @@
 //! Second moments of the differences within sets, shrinkage, inverse roots.
 
-use consilience_core::{Dense, Error, MemoryBudget, Result, SideInformation, at_least_one, ensure};
+use consilience_core::{
+    Dense, Error, Features, MemoryBudget, Result, SideInformation, at_least_one, ensure,
+};
 use consilience_num::eigen::symmetric_eigen;
 use consilience_num::rows::mean_row;
 use ndarray::{Array2, ArrayView2, Axis};
@@ -77,6 +79,14 @@ pub(crate) fn eigenpairs(s: ArrayView2<'_, f64>) -> Result<consilience_num::eige
         .ok_or_else(|| Error::invalid("a scatter matrix of the features has no eigenpairs"))
 }
 
+/// The features as a table, after the checks that every learner begins with.
+pub(crate) fn checked<'a>(features: Features<'a>, side: &SideInformation) -> Result<Dense<'a>> {
+    let features = features.dense()?;
+    features.check()?;
+    side.check_features(features)?;
+    Ok(features)
+}
+
 /// Refuses a tolerance that is not positive, and counts of 0.
 pub(crate) fn check_loop(tolerance: f64, max_iterations: usize, max_pairs: usize) -> Result<()> {
     ensure!(tolerance > 0.0, invalid("tolerance {tolerance}; expected more than 0"));
@@ -91,12 +101,9 @@ pub(crate) fn check_square(budget: MemoryBudget, features: &Dense<'_>) -> Result
 
 /// Refuses a share outside [0, 1].
 pub(crate) fn check_share(share: Option<f64>) -> Result<()> {
-    match share {
-        Some(s) if !(0.0..=1.0).contains(&s) => {
-            Err(Error::invalid(format!("shrinkage {s}; expected 0..=1")))
-        }
-        _ => Ok(()),
-    }
+    let share = share.unwrap_or(0.0);
+    ensure!((0.0..=1.0).contains(&share), invalid("shrinkage {share}; expected 0..=1"));
+    Ok(())
 }
 
 #[cfg(test)]

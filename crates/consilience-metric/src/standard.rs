@@ -1,6 +1,6 @@
 //! Features in the unit of their own spread, and back.
 
-use consilience_core::{Dense, Result};
+use consilience_core::{Dense, Result, room};
 use ndarray::{Array2, Axis};
 
 use crate::LinearMap;
@@ -9,18 +9,21 @@ use crate::LinearMap;
 /// constant.
 const CONSTANT: f64 = 1e-12;
 
-/// Centred features, each divided by its deviation (or all by one number), with the factors.
+/// The features that vary, centred and each divided by its deviation (or all by one number), with
+/// the factors. What is learned from them has no place for the others: not in a mean over the
+/// features, nor in their number.
 pub(crate) struct Standard {
-    /// n x d.
+    /// n x the features that vary; a column of zeros where none does.
     pub z: Array2<f64>,
-    /// `z = (x - mean) * factor`, column by column; 0 for a constant one.
+    /// Their numbers, ascending.
+    varying: Vec<usize>,
+    /// `z = (x - mean) * factor`, feature by feature; 0 for a constant one.
     factor: Vec<f64>,
 }
 
 impl Standard {
     /// With `each`, every column gets deviation 1; without, all are divided by the root of the mean
-    /// variance, which keeps their proportions. A constant column becomes 0, and has weight 0 in
-    /// every map.
+    /// variance, which keeps their proportions. A constant column has weight 0 in every map.
     pub(crate) fn new(features: &Dense<'_>, each: bool) -> Result<Self> {
         let mut z = features.to_f64()?;
         let n = z.nrows() as f64;
@@ -60,15 +63,23 @@ impl Standard {
             column.mapv_inplace(|v| v * by);
             *factor *= by;
         }
-        Ok(Standard { z, factor })
+        let mut varying: Vec<usize> = (0..factor.len()).filter(|&j| factor[j] != 0.0).collect();
+        if varying.is_empty() {
+            varying.push(0);
+        }
+        if varying.len() < factor.len() {
+            z = room::table_of(z.nrows(), varying.len(), |(i, j)| z[[i, varying[j]]])?;
+        }
+        Ok(Standard { z, varying, factor })
     }
 
     /// The map on plain features, from one on standard ones.
-    pub(crate) fn map(&self, mut l: Array2<f64>) -> Result<LinearMap> {
-        for (mut column, &f) in l.axis_iter_mut(Axis(1)).zip(&self.factor) {
-            column.mapv_inplace(|v| v * f);
+    pub(crate) fn map(&self, l: Array2<f64>) -> Result<LinearMap> {
+        let mut all = Array2::zeros((l.nrows(), self.factor.len()));
+        for (column, &j) in l.columns().into_iter().zip(&self.varying) {
+            all.column_mut(j).assign(&column.mapv(|v| v * self.factor[j]));
         }
-        LinearMap::learned(l)
+        LinearMap::learned(all)
     }
 
     /// The standard features themselves, by a diagonal map: what learners give where there is
@@ -78,9 +89,11 @@ impl Standard {
     }
 
     /// The diagonal map on plain features, from weights on standard ones.
-    pub(crate) fn weights(&self, w: &[f64]) -> Result<LinearMap> {
+    pub(crate) fn weights(&self, of_varying: &[f64]) -> Result<LinearMap> {
+        let mut w = vec![0.0; self.factor.len()];
+        self.varying.iter().zip(of_varying).for_each(|(&j, v)| w[j] = *v);
         let plain: Vec<f64> = w.iter().zip(&self.factor).map(|(w, f)| w * f * f).collect();
-        if plain.iter().zip(w).zip(&self.factor).any(|((p, w), f)| w * f > 0.0 && !p.is_normal()) {
+        if plain.iter().zip(&w).zip(&self.factor).any(|((p, w), f)| w * f > 0.0 && !p.is_normal()) {
             // Squares of very small or large units leave the range of numbers, their roots do not.
             let roots: Vec<f64> = w.iter().zip(&self.factor).map(|(w, f)| w.sqrt() * f).collect();
             return LinearMap::learned_diagonal(&roots);
@@ -116,19 +129,21 @@ mod tests {
         for each in [true, false] {
             let s = Standard::new(&x.view().into(), each).unwrap();
             assert!(s.z.iter().all(|v| v.is_finite()));
-            let y = s.map(Array2::eye(3)).unwrap().apply(x.view()).unwrap();
+            assert_eq!(s.varying, [0, 2]);
+            let y = s.map(Array2::eye(2)).unwrap().apply(x.view()).unwrap();
             for i in 0..3 {
-                for j in 0..3 {
+                for j in 0..2 {
                     let (a, b) = (y[[i, j]] - y[[0, j]], s.z[[i, j]] - s.z[[0, j]]);
                     assert!((a - b).abs() < 1e-12, "{each} {i} {j}: {a} {b}");
                 }
             }
-            assert_eq!(y[[0, 1]], 0.0);
-            let w = s.weights(&[4.0, 1.0, 4.0]).unwrap().apply(x.view()).unwrap();
+            let w = s.weights(&[4.0, 4.0]).unwrap().apply(x.view()).unwrap();
+            assert_eq!(w[[0, 1]], 0.0);
             assert!((w[[1, 0]] - w[[0, 0]] - 2.0 * (y[[1, 0]] - y[[0, 0]])).abs() < 1e-12);
+            assert!((w[[1, 2]] - w[[0, 2]] - 2.0 * (y[[1, 1]] - y[[0, 1]])).abs() < 1e-12);
         }
         let each = Standard::new(&x.view().into(), true).unwrap().z;
-        assert!((each.column(2).dot(&each.column(2)) - 3.0).abs() < 1e-12);
+        assert!((each.column(1).dot(&each.column(1)) - 3.0).abs() < 1e-12);
     }
 
     #[test]
@@ -142,11 +157,10 @@ mod tests {
         });
         for each in [true, false] {
             let s = Standard::new(&x.view().into(), each).unwrap();
-            assert_eq!(s.factor[0], 0.0);
-            assert!(s.z.column(0).iter().all(|&v| v == 0.0) && s.factor[1] > 0.0);
+            assert_eq!((s.factor[0], &s.varying[..]), (0.0, &[1, 2][..]));
         }
         let z = Standard::new(&x.view().into(), true).unwrap().z;
-        for j in [1, 2] {
+        for j in [0, 1] {
             assert!(z.column(j).sum().abs() < 1e-6 * n as f64, "{}", z.column(j).sum());
             assert!((z.column(j).dot(&z.column(j)) / n as f64 - 1.0).abs() < 1e-9);
         }

@@ -216,8 +216,7 @@ fn distance(x: &Array2<f64>, i: usize, j: usize) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
+    use consilience_conformance::CancelFrom;
     use ndarray::array;
 
     use super::*;
@@ -256,30 +255,18 @@ mod tests {
         }
     }
 
-    /// Asks to stop after so many questions.
-    struct Stops {
-        after: usize,
-        asked: AtomicUsize,
-    }
-
-    impl Observer for Stops {
-        fn cancelled(&self) -> bool {
-            self.asked.fetch_add(1, Ordering::Relaxed) >= self.after
-        }
-    }
-
     #[test]
     fn whoever_watches_can_stop_the_nearest() {
         let mut x = Array2::from_shape_fn((40, 2), |(i, j)| (i * j) as f64);
         (0..40).for_each(|i| x[[i, i % 2]] = HOLE);
         for after in [0, 1, 17] {
-            let stops = Stops { after, asked: AtomicUsize::new(0) };
+            let stops = CancelFrom::new(after);
             let error = Missing::Nearest.filled_observed(&x, &stops).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Cancelled);
-            assert!(stops.asked.into_inner() < after + 10);
+            assert!(stops.asked() < after + 10);
             let generator = Generator::new(KMeans::new()).missing(Missing::Nearest);
-            let stops = Stops { after, asked: AtomicUsize::new(0) };
-            assert_eq!(generator.fit(&x, &stops).unwrap_err().kind(), ErrorKind::Cancelled);
+            let error = generator.fit(&x, &CancelFrom::new(after)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Cancelled);
         }
     }
 

@@ -150,6 +150,7 @@ fn crossed(a: &Partition, b: &Partition) -> Result<Partition> {
 
 #[cfg(test)]
 mod tests {
+    use consilience_conformance::CancelFrom;
     use consilience_core::ErrorKind;
     use ndarray::Array2;
 
@@ -181,20 +182,11 @@ mod tests {
         }
     }
 
-    /// Asks to stop at once.
-    struct Stops;
-
-    impl Observer for Stops {
-        fn cancelled(&self) -> bool {
-            true
-        }
-    }
-
     #[test]
     fn categories_alone_can_be_stopped() {
         let colours = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1]).unwrap()]).unwrap();
         let generator = Generator::new(GaussianMixture::new()).members(2);
-        let error = generator.fit_mixed(None, &colours, &Stops).unwrap_err();
+        let error = generator.fit_mixed(None, &colours, &CancelFrom::new(0)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled);
     }
 

@@ -120,9 +120,7 @@ impl Generator {
         /// Range that each member's number of clusters is drawn from; its end is lowered to the
         /// number of objects that a member sees. Default `2..=min(sqrt(n) / 2, 50)`; within
         /// `1..=n`.
-        pub fn clusters(mut self, clusters: RangeInclusive<usize>) {
-            self.clusters = Some(clusters)
-        }
+        pub fn clusters(mut self, range: RangeInclusive<usize>) { self.clusters = Some(range) }
 
         /// Fraction f of the d features that each member sees: `ceil(f d)` at random, the product
         /// as a computer has it: of 100 features 0.07 are 8. Default 1; above 0, at most 1.

@@ -2,9 +2,8 @@ use std::sync::Arc;
 
 use consilience_core::{Features, Result, with_rows};
 use consilience_num::Float;
+use consilience_num::place::{far_off, far_off_sparse};
 use ndarray::{Array2, ArrayView2};
-
-use crate::input::{far_off, far_off_sparse};
 
 /// How features are brought to a common scale; a constant feature becomes 0.
 ///

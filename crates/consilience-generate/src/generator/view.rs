@@ -124,7 +124,6 @@ impl View {
             columns.iter().enumerate().for_each(|(p, &j)| place[j] = p);
             place
         });
-        let dimensions = table.ncols();
         let mapped = |j: usize, v: f64| self.maps.as_ref().map_or(v, |maps| maps[j].apply(v));
         let add = |j: usize, v: f64, sums: &mut [f64]| {
             let p = place.as_ref().map_or(j, |place| place[j]);
@@ -136,24 +135,15 @@ impl View {
         let features = if self.maps.is_some() { self.features } else { 0 };
         let zeros: Vec<usize> = (0..features).filter(|&j| mapped(j, 0.0) != 0.0).collect();
         let n = rows.map_or(x.n_rows(), <[_]>::len);
-        let mut out = vec![F::default(); n * dimensions];
-        out.par_chunks_mut(CHUNK * dimensions).enumerate().for_each(|(c, out)| {
-            let mut sums = vec![0.0; dimensions];
-            for (r, out) in out.chunks_mut(dimensions).enumerate() {
-                let at = c * CHUNK + r;
-                let (columns, values) = x.row(rows.map_or(at, |rows| rows[at]));
-                sums.fill(0.0);
-                for (&j, v) in columns.iter().zip(values) {
-                    add(j, v.to_f64(), &mut sums);
-                }
-                for &j in zeros.iter().filter(|j| columns.binary_search(j).is_err()) {
-                    add(j, 0.0, &mut sums);
-                }
-                out.iter_mut().zip(&sums).for_each(|(o, &sum)| *o = F::from_f64(sum));
+        summed(n, table.ncols(), |at, sums| {
+            let (columns, values) = x.row(rows.map_or(at, |rows| rows[at]));
+            for (&j, v) in columns.iter().zip(values) {
+                add(j, v.to_f64(), sums);
             }
-        });
-        // The length is right by construction; the default is never used.
-        Array2::from_shape_vec((n, dimensions), out).unwrap_or_default()
+            for &j in zeros.iter().filter(|j| columns.binary_search(j).is_err()) {
+                add(j, 0.0, sums);
+            }
+        })
     }
 
     /// The rows as they are seen, or only those that are named.
@@ -168,26 +158,32 @@ impl View {
             let seen = |(i, j)| F::from_f64(self.at(x, row(i), j));
             return Array2::from_shape_fn((n, self.n_seen()), seen);
         };
-        let dimensions = table.ncols();
-        let mut out = vec![F::default(); n * dimensions];
-        out.par_chunks_mut(CHUNK * dimensions).enumerate().for_each(|(c, out)| {
-            let mut sums = vec![0.0; dimensions];
-            for (r, out) in out.chunks_mut(dimensions).enumerate() {
-                sums.fill(0.0);
-                for (j, weights) in table.rows().into_iter().enumerate() {
-                    let x = self.at(x, row(c * CHUNK + r), j);
-                    for (sum, t) in sums.iter_mut().zip(weights) {
-                        *sum += x * t;
-                    }
-                }
-                for (o, &sum) in out.iter_mut().zip(&sums) {
-                    *o = F::from_f64(sum);
-                }
+        summed(n, table.ncols(), |at, sums| {
+            for (j, weights) in table.rows().into_iter().enumerate() {
+                let x = self.at(x, row(at), j);
+                sums.iter_mut().zip(weights).for_each(|(sum, t)| *sum += x * t);
             }
-        });
-        // The length is right by construction; the default is never used.
-        Array2::from_shape_vec((n, dimensions), out).unwrap_or_default()
+        })
     }
+}
+
+/// So many rows, each of so many sums, which `add` adds up from 0.
+fn summed<F: Float>(
+    n: usize,
+    dimensions: usize,
+    add: impl Fn(usize, &mut [f64]) + Sync,
+) -> Array2<F> {
+    let mut out = vec![F::default(); n * dimensions];
+    out.par_chunks_mut(CHUNK * dimensions).enumerate().for_each(|(c, out)| {
+        let mut sums = vec![0.0; dimensions];
+        for (r, out) in out.chunks_mut(dimensions).enumerate() {
+            sums.fill(0.0);
+            add(c * CHUNK + r, &mut sums);
+            out.iter_mut().zip(&sums).for_each(|(o, &sum)| *o = F::from_f64(sum));
+        }
+    });
+    // The length is right by construction; the default is never used.
+    Array2::from_shape_vec((n, dimensions), out).unwrap_or_default()
 }
 
 impl FeatureMap for View {

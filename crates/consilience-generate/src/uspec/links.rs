@@ -6,12 +6,11 @@ use consilience_core::{Observer, Result, room};
 use consilience_num::Float;
 use consilience_num::kmeans::RowSource;
 use consilience_num::near::NearRows;
+use consilience_num::place::Place;
 use consilience_num::reduce::ordered_sum;
 use consilience_num::transfer::link_sums;
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
-
-use crate::input::Place;
 
 /// Objects of a task: objects are independent, so it has no influence on the bits.
 const CHUNK: usize = 1024;

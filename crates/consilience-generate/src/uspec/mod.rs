@@ -14,11 +14,11 @@ use consilience_num::Float;
 use consilience_num::kmeans::fit_source;
 use consilience_num::kmeans::sparse::{Centres, ScaledRows};
 use consilience_num::near::NearRows;
+use consilience_num::place::{Place, near_rows, unit_of_sparse};
 use consilience_num::transfer::small_side;
 use ndarray::{Array2, ArrayView2};
 
-use crate::distinct::few_kinds;
-use crate::input::{Place, finish, last_kmeans, near_rows, tell, unit_of_sparse};
+use crate::input::{finish, last_kmeans, tell};
 use crate::similarity::landmarks;
 use crate::sparse_kernel::{self, Kinds};
 use links::{Embedding, Links};
@@ -120,9 +120,7 @@ impl USpec {
     consilience_core::setters! {
         /// Number of representatives p, at most; lowered to a tenth of the objects (50 or more),
         /// raised to twice the number of clusters. Default 1000; 1 to 65,536.
-        pub fn representatives(mut self, representatives: usize) {
-            self.representatives = representatives
-        }
+        pub fn representatives(mut self, count: usize) { self.representatives = count }
 
         /// Number of nearest representatives K that describe an object. Default 5; at least 1.
         pub fn neighbours(mut self, neighbours: usize) { self.neighbours = neighbours }
@@ -263,44 +261,31 @@ impl BaseClusterer for USpec {
         at_least_one("representatives", self.representatives)?;
         at_least_one("neighbours", self.neighbours)?;
         check_restarts(self.restarts)?;
-        if !(self.regularization >= 0.0 && self.regularization.is_finite()) {
-            return Err(Error::invalid(format!(
-                "regularization {}; expected a finite number of at least 0",
-                self.regularization
-            )));
-        }
+        let share = self.regularization;
+        ensure!(
+            share >= 0.0 && share.is_finite(),
+            invalid("regularization {share}; expected a finite number of at least 0")
+        );
         observer.check()?;
         let kinds = match features {
-            Features::Sparse32(x) => Kinds::at_most(x, clusters)?.map(|found| found.kind),
-            Features::Sparse64(x) => Kinds::at_most(x, clusters)?.map(|found| found.kind),
-            _ => with_rows!(features.dense()?, |x| few_kinds(x, clusters)),
+            Features::Sparse32(x) => Kinds::at_most(x, clusters)?,
+            Features::Sparse64(x) => Kinds::at_most(x, clusters)?,
+            _ => with_rows!(features.dense()?, |x| Kinds::of_table(x, clusters))?,
         };
         if let Some(kinds) = kinds {
-            return finish(&kinds, clusters, Report::default());
+            return finish(&kinds.kind, clusters, Report::default());
         }
         let n = features.n_objects();
         let (p, budget) = (self.count(n, clusters)?, self.budget);
         // The sums, their mean, and what the eigenpairs are computed in.
         budget.check_square("weights between representatives", p, 3 * size_of::<f64>())?;
         let near = self.neighbours.min(p);
-        budget.check_table(
-            "nearest representatives",
-            n,
-            near,
-            size_of::<u16>() + size_of::<f32>(),
-        )?;
-        budget.check_table(
-            "neighbours of representatives",
-            p,
-            near.saturating_mul(LOOKED_AT).min(p),
-            32,
-        )?;
-        budget.check_table(
-            "rows of the k-means",
-            n.min(sample(clusters)),
-            clusters,
-            size_of::<f32>(),
-        )?;
+        let link = size_of::<u16>() + size_of::<f32>();
+        budget.check_table("nearest representatives", n, near, link)?;
+        let looked_at = near.saturating_mul(LOOKED_AT).min(p);
+        budget.check_table("neighbours of representatives", p, looked_at, 32)?;
+        let rows = n.min(sample(clusters));
+        budget.check_table("rows of the k-means", rows, clusters, size_of::<f32>())?;
         match features {
             Features::Sparse32(x) => self.run_sparse(x, clusters, seed, observer),
             Features::Sparse64(x) => self.run_sparse(x, clusters, seed, observer),

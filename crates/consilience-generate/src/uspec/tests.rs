@@ -4,12 +4,12 @@ use consilience_core::{
 };
 use consilience_num::kmeans::RowSource;
 use consilience_num::near::NearRows;
+use consilience_num::place::Place;
 use consilience_num::transfer::small_side;
 use ndarray::{Array2, Axis, s};
 
 use super::links::{Embedding, Links};
 use super::{USpec, reference};
-use crate::input::Place;
 use crate::spherical_kmeans::compressed;
 use crate::{Generator, KMeans};
 
@@ -52,8 +52,7 @@ fn exact_search_gives_the_embedding_of_the_whole_graph() {
         let rows = Seed(seed as u64).stream().sample(n, p);
         let marks = x.select(Axis(0), &rows);
         let table = NearRows::new(marks.view(), 1, p, Seed(0)).unwrap();
-        let place = Place { off: None, unit: 1.0 };
-        let links = Links::find(x.view(), &place, &table, near, &()).unwrap();
+        let links = Links::find(x.view(), &Place::HERE, &table, near, &()).unwrap();
         let side = small_side(links.weigh().view(), p.min(4), 0.0).unwrap();
         let embedding = Embedding::new(&links, &side.coordinates);
         let k = embedding.n_columns();
@@ -131,10 +130,8 @@ fn links_do_not_depend_on_the_scale() {
         assert!(run((&scaled).into()) == plain, "2^{power}");
         assert!(good(&run((&single).into())), "2^{power} in single precision");
         assert!(run((&compressed(scaled.view())).into()) == rows, "2^{power}, sparse");
-        assert!(
-            good(&run((&compressed(single.view())).into())),
-            "2^{power}, sparse in single precision"
-        );
+        let thin = run((&compressed(single.view())).into());
+        assert!(good(&thin), "2^{power}, sparse in single precision");
     }
     // A constant feature beside the others, in any size.
     for constant in [1e9, 2f64.powi(90), -3e37] {
@@ -185,19 +182,8 @@ fn outliers_and_clusters_of_duplicates() {
 }
 
 #[test]
-fn bad_parameters_are_named_and_giants_refused() {
+fn giants_are_refused() {
     let (x, _) = moons(20, 0.1);
-    for (method, word) in [
-        (USpec::new().representatives(0), "representatives"),
-        (USpec::new().neighbours(0), "neighbours"),
-        (USpec::new().restarts(0), "restarts"),
-        (USpec::new().regularization(f64::NAN), "regularization"),
-        (USpec::new().regularization(-0.1), "regularization"),
-    ] {
-        let e = method.fit(x.view().into(), 2, Seed(0), &()).unwrap_err();
-        assert_eq!(e.kind(), ErrorKind::InvalidParameter);
-        assert!(e.message().contains(word), "{e}");
-    }
     let line = Array2::from_shape_fn((50_000, 1), |(i, _)| i as f64);
     let e = USpec::new().fit(line.view().into(), 24_000, Seed(0), &()).unwrap_err();
     assert_eq!(e.kind(), ErrorKind::TooLarge, "{e}");

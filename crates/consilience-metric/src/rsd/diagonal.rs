@@ -12,6 +12,7 @@ use ndarray::Array2;
 
 use super::dictionary::{Dictionary, Outcome, Row};
 use super::pairs::Pairs;
+use super::solution::Solution;
 use consilience_core::{Result, Watch};
 use consilience_num::rows::squared;
 
@@ -34,26 +35,10 @@ enum Origin {
     Cannot(u32),
 }
 
-/// A feasible point and how far it can be from the best.
-#[derive(Clone, Debug)]
-pub(super) struct Diagonal {
-    pub weights: Vec<f64>,
-    /// The smallest cannot-link under the weights.
-    pub split: f64,
-    /// No point has a larger split.
-    pub upper: f64,
-    /// Whether the bound on the trace keeps the split from growing.
-    pub bounded: bool,
-    pub rounds: usize,
-    /// Pairs that were ever generated.
-    pub generated: usize,
-}
+/// The weights of the features.
+pub(super) type Diagonal = Solution<Vec<f64>>;
 
 impl Diagonal {
-    pub(super) fn gap(&self) -> f64 {
-        if self.upper > 0.0 { ((self.upper - self.split) / self.upper).max(0.0) } else { 0.0 }
-    }
-
     /// Takes weights that may exceed their constraints, scaled into them, if they are better.
     fn offer(&mut self, pairs: &Pairs, z: &[f64], bound: f64) -> Lengths {
         let lengths = Lengths::under(pairs, z);
@@ -66,7 +51,7 @@ impl Diagonal {
         };
         if shortest / longest > self.split {
             self.split = shortest / longest;
-            self.weights = z.iter().map(|z| z / longest).collect();
+            self.point = z.iter().map(|z| z / longest).collect();
         }
         lengths
     }
@@ -83,18 +68,11 @@ pub(super) fn solve(
     let d = pairs.points.ncols();
     let mut lp = first_dictionary(pairs, bound);
     let mut origins = vec![Origin::Trace, Origin::Mean];
-    let mut best = Diagonal {
-        weights: vec![0.0; d],
-        split: 0.0,
-        upper: f64::INFINITY,
-        bounded: false,
-        rounds: 0,
-        generated: 0,
-    };
+    let mut best = Diagonal::new(vec![0.0; d]);
     let (mut refreshed, mut dropped_at) = (false, f64::INFINITY);
     for round in 0..max_rounds {
         watch.step(round)?;
-        best.rounds = round + 1;
+        best.iterations = round + 1;
         let outcome = lp.solve(PIVOTS);
         let point = lp.point();
         let (z, s) = (&point[..d], point[d]);
@@ -365,11 +343,11 @@ mod tests {
                 (0..40)
                     .map(|j| {
                         let diff = pairs.points[[a as usize, j]] - pairs.points[[b as usize, j]];
-                        found.weights[j] * diff * diff
+                        found.point[j] * diff * diff
                     })
                     .sum()
             };
-            assert!(found.weights.iter().sum::<f64>() <= 50.0 * (1.0 + 1e-12));
+            assert!(found.point.iter().sum::<f64>() <= 50.0 * (1.0 + 1e-12));
             assert!(pairs.must.iter().map(length).fold(0.0, f64::max) <= 1.0 + 1e-12);
             let split = pairs.cannot.iter().map(length).fold(f64::INFINITY, f64::min);
             assert!((split - found.split).abs() <= 1e-12 * split);

@@ -8,28 +8,15 @@ use ndarray::{Array2, Axis, concatenate};
 use super::barrier::Barrier;
 use super::diagonal::Lengths;
 use super::pairs::Pairs;
+use super::solution::Solution;
 
 /// Falls of mu on one set of pairs, at most.
 const FALLS: usize = 60;
 
-/// A feasible point and how far it can be from the best.
-#[derive(Clone, Debug)]
-pub(super) struct Full {
-    /// `F` with `M = F' F`.
-    pub root: Array2<f64>,
-    pub split: f64,
-    pub upper: f64,
-    pub bounded: bool,
-    /// Centres that were found.
-    pub iterations: usize,
-    pub generated: usize,
-}
+/// `F` with `M = F' F`; the iterations are centres that were found.
+pub(super) type Full = Solution<Array2<f64>>;
 
 impl Full {
-    pub(super) fn gap(&self) -> f64 {
-        if self.upper > 0.0 { ((self.upper - self.split) / self.upper).max(0.0) } else { 0.0 }
-    }
-
     /// Takes a metric that may exceed its constraints, scaled into them, if it is better.
     fn offer(&mut self, pairs: &Pairs, root: &Array2<f64>, bound: f64) -> Lengths {
         let lengths = Lengths::between(pairs, &pairs.points.dot(&root.t()));
@@ -39,7 +26,7 @@ impl Full {
         // Scaled up as well as down: M itself is not quite at the edge.
         if longest > 0.0 && shortest / longest > self.split {
             self.split = shortest / longest;
-            self.root = root / longest.sqrt();
+            self.point = root / longest.sqrt();
         }
         lengths
     }
@@ -95,14 +82,7 @@ pub(super) struct Rules {
 /// expected.
 pub(super) fn solve(pairs: &Pairs, rules: &Rules, watch: &mut Watch<'_>) -> Result<Full> {
     let r = pairs.points.ncols();
-    let mut best = Full {
-        root: Array2::zeros((r, r)),
-        split: 0.0,
-        upper: f64::INFINITY,
-        bounded: false,
-        iterations: 0,
-        generated: 0,
-    };
+    let mut best = Full::new(Array2::zeros((r, r)));
     let batch = (r + 1).max(10);
     let start = best.offer(pairs, &Array2::eye(r), rules.bound);
     let mut must = Working::new(extreme(&start.must, batch, |v| v));
@@ -208,27 +188,22 @@ mod tests {
         Pairs { points, must, cannot, equal: 0 }
     }
 
+    fn solved(pairs: &Pairs, bound: f64, tolerance: f64) -> Full {
+        let rules = Rules { bound, tolerance, max_iterations: 2000 };
+        solve(pairs, &rules, &mut Watch::new(&(), "", 0)).unwrap()
+    }
+
     #[test]
     fn one_dimension_is_worked_by_hand() {
         let points = ndarray::array![[0.0], [2.0], [5.0], [6.0]];
         let pairs =
             Pairs { points, must: vec![(0, 1), (2, 3)], cannot: vec![(0, 2), (1, 2)], equal: 0 };
         // M = 1/4 by the must-link of length 2; the shorter cannot-link has length 3.
-        let found = solve(
-            &pairs,
-            &Rules { bound: 100.0, tolerance: 1e-7, max_iterations: 500 },
-            &mut Watch::new(&(), "", 0),
-        )
-        .unwrap();
+        let found = solved(&pairs, 100.0, 1e-7);
         assert!((found.split - 2.25).abs() < 1e-6, "{found:?}");
         assert!(!found.bounded);
         // Or by the bound, where that is smaller.
-        let found = solve(
-            &pairs,
-            &Rules { bound: 0.1, tolerance: 1e-7, max_iterations: 500 },
-            &mut Watch::new(&(), "", 0),
-        )
-        .unwrap();
+        let found = solved(&pairs, 0.1, 1e-7);
         assert!((found.split - 0.9).abs() < 1e-6 && found.bounded, "{found:?}");
     }
 
@@ -244,13 +219,8 @@ mod tests {
             (5, 6, 5, 6, 5.0),
         ] {
             let pairs = random(seed, n, r, classes);
-            let found = solve(
-                &pairs,
-                &Rules { bound, tolerance: 1e-6, max_iterations: 2000 },
-                &mut Watch::new(&(), "", 0),
-            )
-            .unwrap();
-            let m = found.root.t().dot(&found.root);
+            let found = solved(&pairs, bound, 1e-6);
+            let m = found.point.t().dot(&found.point);
             let length = |&(a, b): &(u32, u32)| {
                 let diff = &pairs.points.row(a as usize) - &pairs.points.row(b as usize);
                 diff.dot(&m.dot(&diff))
@@ -260,12 +230,7 @@ mod tests {
             let split = pairs.cannot.iter().map(length).fold(f64::INFINITY, f64::min);
             assert!((split / found.split - 1.0).abs() < 1e-9);
             println!("seed {seed}: gap {:e} after {}", found.gap(), found.iterations);
-            assert!(
-                found.gap() <= 3e-5,
-                "seed {seed}: gap {} after {}",
-                found.gap(),
-                found.iterations
-            );
+            assert!(found.gap() <= 3e-5, "seed {seed}: {found:?}");
             assert!(symmetric_eigen(m.view()).unwrap().values[r - 1] > -1e-12);
         }
     }

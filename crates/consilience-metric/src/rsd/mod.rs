@@ -5,6 +5,7 @@ mod diagonal;
 mod dictionary;
 mod full;
 mod pairs;
+mod solution;
 #[cfg(test)]
 mod tests;
 
@@ -13,8 +14,10 @@ use consilience_core::{
     ensure,
 };
 
+use crate::scatter::checked;
 use crate::{LinearMap, MetricLearner};
-use pairs::{Scales, Whitened};
+use pairs::{Pairs, Scales, Whitened};
+use solution::{Solution, gap};
 
 /// What can be gained by rounding at most, for a result to count as solved.
 const SOLVED: f64 = 1e-8;
@@ -44,7 +47,12 @@ pub struct RsdMetric {
 impl RsdMetric {
     /// What is missing to the best at most, relative to it.
     pub fn gap(&self) -> f64 {
-        if self.upper > 0.0 { ((self.upper - self.split) / self.upper).max(0.0) } else { 0.0 }
+        gap(self.split, self.upper)
+    }
+
+    fn new<T>(map: LinearMap, found: &Solution<T>) -> Self {
+        let &Solution { split, upper, bounded, generated, .. } = found;
+        RsdMetric { map, split, upper, bounded, generated }
     }
 }
 
@@ -139,8 +147,7 @@ impl RsdDiagonal {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<RsdMetric>> {
-        let features = features.dense()?;
-        check(&features, side, self.bound, self.max_iterations)?;
+        let features = check(features, side, self.bound, self.max_iterations)?;
         let mut watch = Watch::new(observer, "RSD metric", self.max_iterations);
         watch.step(0)?;
         let scales = Scales::new(features, side, self.budget)?;
@@ -151,35 +158,13 @@ impl RsdDiagonal {
         }
         let found = diagonal::solve(&scales.pairs, self.bound, self.max_iterations, &mut watch)?;
         let mut roots = vec![0.0; d];
-        for ((&j, &z), inverse) in scales.kept.iter().zip(&found.weights).zip(&scales.inverse) {
+        for ((&j, &z), inverse) in scales.kept.iter().zip(&found.point).zip(&scales.inverse) {
             roots[j] = z.sqrt() * inverse;
         }
-        let metric = RsdMetric {
-            map: LinearMap::learned_diagonal(&roots)?,
-            split: found.split,
-            upper: found.upper,
-            bounded: found.bounded,
-            generated: found.generated,
-        };
-        report.iterations = found.rounds;
-        tell(&mut report, &metric, &scales.pairs, self.bound, found.gap() <= SOLVED);
+        let metric = RsdMetric::new(LinearMap::learned_diagonal(&roots)?, &found);
+        report.iterations = found.iterations;
+        tell(&mut report, &metric, &scales.pairs, self.bound, SOLVED);
         Ok(Fit::new(metric, report))
-    }
-}
-
-impl MetricLearner for RsdDiagonal {
-    fn name(&self) -> &'static str {
-        "rsd-diagonal"
-    }
-
-    fn fit(
-        &self,
-        features: Features<'_>,
-        side: &SideInformation,
-        observer: &dyn Observer,
-    ) -> Result<Fit<LinearMap>> {
-        let found = self.fit_metric(features, side, observer)?;
-        Ok(Fit::new(found.output.map, found.report))
     }
 }
 
@@ -284,8 +269,7 @@ impl RsdFull {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<RsdMetric>> {
-        let features = features.dense()?;
-        check(&features, side, self.bound, self.max_iterations)?;
+        let features = check(features, side, self.bound, self.max_iterations)?;
         ensure!(
             self.tolerance > 0.0,
             invalid("tolerance {}; expected a positive number", self.tolerance)
@@ -304,53 +288,53 @@ impl RsdFull {
         let Self { bound, tolerance, max_iterations, .. } = *self;
         let rules = full::Rules { bound, tolerance, max_iterations };
         let found = full::solve(&pairs, &rules, &mut watch)?;
-        let metric = RsdMetric {
-            map: LinearMap::learned(found.root.dot(&map))?,
-            split: found.split,
-            upper: found.upper,
-            bounded: found.bounded,
-            generated: found.generated,
-        };
+        let metric = RsdMetric::new(LinearMap::learned(found.point.dot(&map))?, &found);
         if without {
             pairs.cannot.clear();
         }
         report.iterations = found.iterations;
-        tell(
-            &mut report,
-            &metric,
-            &pairs,
-            self.bound,
-            found.gap() <= self.tolerance.max(SOLVED_FULL),
-        );
+        tell(&mut report, &metric, &pairs, bound, tolerance.max(SOLVED_FULL));
         Ok(Fit::new(metric, report))
     }
 }
 
-impl MetricLearner for RsdFull {
-    fn name(&self) -> &'static str {
-        "rsd-full"
-    }
+/// A learner with `fit_metric`.
+macro_rules! learner {
+    ($learner:ident, $name:literal) => {
+        impl MetricLearner for $learner {
+            fn name(&self) -> &'static str {
+                $name
+            }
 
-    fn fit(
-        &self,
-        features: Features<'_>,
-        side: &SideInformation,
-        observer: &dyn Observer,
-    ) -> Result<Fit<LinearMap>> {
-        let found = self.fit_metric(features, side, observer)?;
-        Ok(Fit::new(found.output.map, found.report))
-    }
+            fn fit(
+                &self,
+                features: Features<'_>,
+                side: &SideInformation,
+                observer: &dyn Observer,
+            ) -> Result<Fit<LinearMap>> {
+                let found = self.fit_metric(features, side, observer)?;
+                Ok(Fit::new(found.output.map, found.report))
+            }
+        }
+    };
 }
 
-fn check(features: &Dense<'_>, side: &SideInformation, bound: f64, rounds: usize) -> Result<()> {
-    features.check()?;
-    side.check_features(*features)?;
+learner!(RsdDiagonal, "rsd-diagonal");
+learner!(RsdFull, "rsd-full");
+
+fn check<'a>(
+    features: Features<'a>,
+    side: &SideInformation,
+    bound: f64,
+    rounds: usize,
+) -> Result<Dense<'a>> {
+    let features = checked(features, side)?;
     ensure!(bound > 0.0 && bound.is_finite(), invalid("bound {bound}; expected a positive number"));
     ensure!(rounds > 0, invalid("max_iterations is 0; expected at least 1"));
-    Ok(())
+    Ok(features)
 }
 
-fn nothing_said(pairs: &pairs::Pairs) -> bool {
+fn nothing_said(pairs: &Pairs) -> bool {
     pairs.must.is_empty() && pairs.cannot.is_empty()
 }
 
@@ -362,11 +346,11 @@ fn euclidean(d: usize, mut report: Report) -> Result<Fit<RsdMetric>> {
     Ok(Fit::new(RsdMetric { map, split: 0.0, upper: 0.0, bounded: false, generated: 0 }, report))
 }
 
-/// Writes down what the user should know of the result.
-fn tell(report: &mut Report, metric: &RsdMetric, pairs: &pairs::Pairs, bound: f64, solved: bool) {
+/// Writes down what the user should know of the result, which is solved at so small a gap.
+fn tell(report: &mut Report, metric: &RsdMetric, pairs: &Pairs, bound: f64, small: f64) {
     report.objective = Some(metric.split);
     report.error_bound = Some(metric.gap());
-    if !solved {
+    if !(metric.gap() <= small) {
         report.status = Status::MaxIterations;
     }
     if pairs.equal > 0 {

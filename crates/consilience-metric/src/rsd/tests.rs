@@ -1,6 +1,7 @@
 //! Both metrics against other solvers, and on degenerate data.
 
-use consilience_core::{Constraints, ErrorKind, Link, Observer, Status};
+use consilience_conformance::CancelFrom;
+use consilience_core::{Constraints, ErrorKind, Link};
 use ndarray::{Array2, array};
 
 use super::*;
@@ -87,14 +88,8 @@ fn separable_features_are_bounded_and_told() {
         assert!(found.report.notes.iter().any(|n| n.contains("mean squared distance")));
         check_map(&x, &side, &found.output);
         // The constant feature counts for nothing, whatever its value.
-        assert_eq!(
-            found
-                .output
-                .map
-                .distance(array![0.0, 0.0, 0.0].view(), array![0.0, 0.0, 9.0].view())
-                .unwrap(),
-            0.0
-        );
+        let (a, b) = (array![0.0, 0.0, 0.0], array![0.0, 0.0, 9.0]);
+        assert_eq!(found.output.map.distance(a.view(), b.view()).unwrap(), 0.0);
     }
 }
 
@@ -106,12 +101,8 @@ fn units_do_not_matter() {
     let one = learn(&x, &side);
     let other = learn(&(&x * &units + 1e3), &side);
     for (a, b) in one.iter().zip(&other) {
-        assert!(
-            (a.output.split / b.output.split - 1.0).abs() < 1e-4,
-            "{} {}",
-            a.output.split,
-            b.output.split
-        );
+        let [a, b] = [a, b].map(|found| found.output.split);
+        assert!((a / b - 1.0).abs() < 1e-4, "{a} {b}");
     }
     for scale in [1e-200, 1e200] {
         let found =
@@ -179,13 +170,7 @@ fn bad_input_is_refused() {
         assert_eq!(kind(learner, &infinite, &side), ErrorKind::NonFinite);
         assert_eq!(kind(learner, &x, &classes(5, 2)), ErrorKind::ShapeMismatch);
         assert_eq!(kind(learner, &Array2::zeros((6, 0)), &side), ErrorKind::Empty);
-        struct Stop;
-        impl Observer for Stop {
-            fn cancelled(&self) -> bool {
-                true
-            }
-        }
-        let error = learner.fit(x.view().into(), &side, &Stop).unwrap_err();
+        let error = learner.fit(x.view().into(), &side, &CancelFrom::new(0)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled);
     }
     for bound in [0.0, -1.0, f64::NAN, f64::INFINITY] {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use consilience::generate::Scale;
 use consilience::ndarray::Array2;
 use consilience::num::Float;
+use consilience::num::place::{NOTHING, widen};
 use consilience::{Error, Observer, Result};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::cast;
@@ -139,17 +140,19 @@ impl<'a> Source<'a> {
         let (d, n) = (self.width(), self.table.n_rows() as usize);
         let count = wanted.as_ref().map_or(n, Vec::len);
         let mut all: Vec<F> = Vec::with_capacity(count * d);
-        let mut largest = vec![0.0f64; d];
+        let mut ranges = vec![NOTHING; d];
         let work = Fetch::<F> { scaling: self.scaling.clone(), wanted, precision: PhantomData };
         self.engine.fold(self.table, &work, "reading", self.observer, |(kept, part)| {
             all.extend(kept.into_iter().map(F::from_f64));
-            largest.iter_mut().zip(part).for_each(|(most, part)| *most = most.max(part));
+            for (range, (low, high)) in ranges.iter_mut().zip(part) {
+                *range = (range.0.min(low), range.1.max(high));
+            }
             Ok(())
         })?;
         let wanted = work.wanted;
         let rows = Array2::from_shape_vec((count, d), all)
             .map_err(|error| Error::shape(error.to_string()))?;
-        Ok(Fetched { numbers: wanted.unwrap_or_default(), rows, largest })
+        Ok(Fetched { numbers: wanted.unwrap_or_default(), rows, ranges })
     }
 }
 
@@ -164,15 +167,15 @@ pub(crate) struct Fetch<F> {
 
 impl<F: Float> Fold for Fetch<F> {
     const NAME: &'static str = if size_of::<F>() == 4 { "fetch-f32" } else { "fetch-f64" };
-    /// Features of the wanted objects, row by row, and the largest magnitude of each feature among
-    /// all objects.
-    type Part = (Vec<f64>, Vec<f64>);
+    /// Features of the wanted objects, row by row, and the smallest and largest number of each
+    /// feature among all objects.
+    type Part = (Vec<f64>, Vec<(f64, f64)>);
 
     fn part(&self, table: &Table, piece: &Piece, observer: &dyn Observer) -> Result<Self::Part> {
-        let (mut kept, mut largest) = (Vec::new(), vec![0.0f64; table.positions().len()]);
+        let (mut kept, mut ranges) = (Vec::new(), vec![NOTHING; table.positions().len()]);
         self.scaling.read::<F>(table, piece, observer, |rows, first| {
-            for (most, column) in largest.iter_mut().zip(rows.columns()) {
-                *most = column.iter().fold(*most, |most, x| most.max(x.to_f64().abs()));
+            for (range, column) in ranges.iter_mut().zip(rows.columns()) {
+                column.iter().for_each(|x| widen(range, x.to_f64()));
             }
             let end = first + rows.nrows() as u64;
             match &self.wanted {
@@ -187,7 +190,7 @@ impl<F: Float> Fold for Fetch<F> {
             }
             Ok(())
         })?;
-        Ok((kept, largest))
+        Ok((kept, ranges))
     }
 }
 
@@ -196,8 +199,8 @@ pub(super) struct Fetched<F> {
     /// Their numbers; none where all are there.
     numbers: Vec<u64>,
     pub(super) rows: Array2<F>,
-    /// The largest magnitude of each feature among all objects, fetched or not.
-    pub(super) largest: Vec<f64>,
+    /// The smallest and largest number of each feature among all objects, fetched or not.
+    pub(super) ranges: Vec<(f64, f64)>,
 }
 
 impl<F: Float> Fetched<F> {

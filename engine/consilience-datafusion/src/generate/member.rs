@@ -49,11 +49,11 @@ impl View {
         }
     }
 
-    /// The largest of one number for each feature that it sees.
-    pub(super) fn largest(&self, of: &[f64]) -> f64 {
+    /// Of what there is for each feature, that of those that it sees.
+    pub(super) fn features<T: Copy>(&self, of: &[T]) -> Vec<T> {
         match &self.columns {
-            Some(columns) => columns.iter().fold(0.0, |most, &j| most.max(of[j])),
-            None => of.iter().fold(0.0, |most, &x| most.max(x)),
+            Some(columns) => columns.iter().map(|&j| of[j]).collect(),
+            None => of.to_vec(),
         }
     }
 

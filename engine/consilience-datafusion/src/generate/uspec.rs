@@ -12,6 +12,7 @@ use consilience::ndarray::{Array2, ArrayView2, Axis};
 use consilience::num::Float;
 use consilience::num::kmeans::{KMeansOptions, assign, fit};
 use consilience::num::near::NearRows;
+use consilience::num::place::Place;
 use consilience::num::transfer::small_side;
 use consilience::{Error, ErrorKind, Result};
 
@@ -153,8 +154,8 @@ struct Links<F> {
     table: NearRows<F>,
     /// Representatives per object.
     near: usize,
-    /// A power of two that brings features to 1 or below.
-    unit: f64,
+    /// Where representatives are, and rows are put.
+    place: Place,
     /// Twice the square of the width of the kernel.
     width: f64,
 }
@@ -167,27 +168,24 @@ impl<F: Float> Links<F> {
         fetched: &Fetched<F>,
         source: &Source<'_>,
     ) -> Result<Self> {
-        let unit = match plan.view.largest(&fetched.largest) {
-            0.0 => 1.0,
-            largest => 2f64.powi((-largest.log2().ceil()).clamp(-1022.0, 1022.0) as i32),
-        };
+        let place = Place::of_ranges(&plan.view.features(&fetched.ranges));
         let rows = fetched.rows.select(Axis(0), &fetched.places(&draws.landmarks));
         let rows = plan.view.rows(&rows);
         let count = graph.count(plan.view.objects(source.table.n_rows()), plan.clusters);
         let options = KMeansOptions::new(count).max_iterations(ROUNDS).seed(plan.fit);
         let chosen = fit(rows.view(), None, &options, source.observer)?.centres;
-        let chosen = chosen.mapv(|v| F::from_f64(v.to_f64() * unit));
+        let chosen: Array2<F> = place.rows(chosen.view());
         let groups = (chosen.nrows() as f64).sqrt() as usize;
         let looked_at = graph.neighbours.saturating_mul(LOOKED_AT);
         let seed = plan.fit.derive("groups", 0);
         let table = NearRows::new(chosen.view(), groups, looked_at, seed)?;
         let near = graph.neighbours.min(table.most());
-        Ok(Links { table, near, unit, width: 1.0 })
+        Ok(Links { table, near, place, width: 1.0 })
     }
 
     /// The nearest representatives of rows, with squared distances, nearest first.
     fn search(&self, rows: ArrayView2<'_, F>) -> (Vec<u32>, Vec<f32>) {
-        let rows = rows.mapv(|v| F::from_f64(v.to_f64() * self.unit));
+        let rows: Array2<F> = self.place.rows(rows);
         let mut found = Vec::new();
         self.table.search(rows.view(), self.near, &mut found);
         found.into_iter().map(|(at, square)| (at, square.to_f64() as f32)).unzip()

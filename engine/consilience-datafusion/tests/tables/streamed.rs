@@ -91,6 +91,29 @@ fn other_methods_draw_what_the_library_draws() {
     }
 }
 
+/// In the unit of a large constant the squares of all others once vanished.
+#[test]
+fn what_is_far_out_hides_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut x = heaps(3000, 4);
+    x.column_mut(1).fill(-3e30);
+    x.column_mut(3).mapv_inplace(|v| v + 1e5);
+    for single in [false, true] {
+        let place = folder.path().join(format!("x{single}"));
+        write_features(&place, &x, single, 3);
+        let method = few_representatives();
+        let generator = library(method).members(3).clusters(3..=5);
+        let expected = match single {
+            true => generator.generate(x.mapv(|x| x as f32).view()).unwrap(),
+            false => generator.generate(x.view()).unwrap(),
+        };
+        let setup = MemberSetup::new().method(method).members(3).clusters(3..=5).sample(100);
+        let pool = folder.path().join(format!("pool{single}"));
+        generate(&engine(2), &Table::open(&place).unwrap(), &setup, &pool).unwrap();
+        same(&pool, &expected, &format!("single: {single}"));
+    }
+}
+
 /// The centres of k-means rest on the sample, but the scale is that of all objects.
 #[test]
 fn scales_come_from_all_objects() {
