@@ -2,6 +2,7 @@
 
 use ndarray::{Array2, ArrayView2, ShapeBuilder, Slice};
 
+use crate::run::check_clusters;
 use crate::watch::{cancellation, progress, refuse, succeed, threads};
 use crate::{Profile, broken, hold};
 use consilience_core::{BaseClusterer, ErrorKind, Features, Fit, Partition, Seed, scores};
@@ -78,20 +79,7 @@ fn run_one(
     let out = &fit.output;
     hold(law, out.n_objects() == n, || format!("{} objects out on {input}", out.n_objects()));
     hold(law, out.is_complete() || !profile.complete, || format!("unlabelled objects on {input}"));
-    let (found, most) = (out.n_clusters(), k.min(distinct));
-    if profile.exact_clusters {
-        hold(law, found == most, || format!("{found} clusters, expected {most} on {input}"));
-    } else if profile.checks_clusters {
-        hold(law, found <= most, || {
-            format!("{found} clusters, expected at most {most} on {input}")
-        });
-    }
-    hold(
-        law,
-        k <= distinct || !profile.checks_clusters || fit.report.clusters_missing.is_some(),
-        || format!("{found} clusters, but clusters missing None on {input}"),
-    );
-    hold(law, out.sizes().iter().all(|&s| s > 0), || format!("an empty cluster on {input}"));
+    check_clusters(law, profile, &fit, (k, distinct), &|| input.clone());
     fit
 }
 
@@ -192,16 +180,21 @@ fn too_many_clusters(law: &str, clusterer: &dyn BaseClusterer, profile: &Profile
     }
 }
 
-/// Squares overflow or vanish here: an answer or an error, but no panic and no other number of
-/// objects.
-fn extremes(law: &str, clusterer: &dyn BaseClusterer, _: &Profile) {
-    let (x, _) = blobs(12);
+/// Squares overflow or vanish here: a unit is no information, so the answer is that of the plain
+/// unit, or the values are refused as out of range.
+fn extremes(law: &str, clusterer: &dyn BaseClusterer, profile: &Profile) {
+    let (x, truth) = blobs(12);
     for scale in [1e200, 1e-200, f64::MAX / 100.0] {
         let huge = x.mapv(|v| v * scale);
         let input = format!("values of about {scale:e}");
         let run = || clusterer.fit(huge.view().into(), 3, SEED, &());
-        if let Ok(fit) = crate::watch::no_panic(law, &input, run) {
-            hold(law, fit.output.n_objects() == 12, || format!("lost objects on {input}"));
+        match crate::watch::no_panic(law, &input, run) {
+            Ok(fit) => {
+                hold(law, fit.output.n_objects() == 12, || format!("lost objects on {input}"));
+                let ari = scores::adjusted_rand(&fit.output, &truth).unwrap_or(f64::NAN);
+                hold(law, ari >= 0.9 || !profile.planted, || format!("ARI {ari:.3} on {input}"));
+            }
+            Err(e) => hold(law, e.kind() == ErrorKind::OutOfRange, || format!("{e} on {input}")),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Laws of consensus functions.
 
 use crate::counts::{Counted, same_objective};
+use crate::order::{self, Moved};
 use crate::run::{Make, run};
 use crate::watch::{cancellation, progress, threads};
-use crate::worlds::{Planted, plant, show, small_worlds};
-use crate::{Profile, hold, labels, members, order, sure};
-use consilience_core::{ConsensusFunction, Ensemble, Partition, Seed, scores};
+use crate::worlds::{clear_worlds, plant, show, small_worlds};
+use crate::{Profile, hold, labels, members, sure};
+use consilience_core::{ConsensusFunction, Ensemble, Partition, scores};
 
 /// One law: its name, and what panics where it is broken.
 pub(super) type Law = (&'static str, fn(&str, Make<'_>, &Profile));
@@ -22,8 +23,8 @@ pub(super) const LAWS: [Law; 25] = [
     ("disconnected graphs and isolated objects", labels::disconnected),
     ("single-cluster and all-singleton members", labels::trivial_members),
     ("label gaps and huge labels", labels::gaps),
-    ("permuting members", member_permutation),
-    ("permuting objects", object_permutation),
+    ("permuting members", |law, make, profile| order::clear(law, make, profile, Moved::Members)),
+    ("permuting objects", |law, make, profile| order::clear(law, make, profile, Moved::Objects)),
     ("a unanimous ensemble", unanimous),
     ("doubling every object", duplication),
     ("rows that stand for many objects", counted),
@@ -35,8 +36,12 @@ pub(super) const LAWS: [Law; 25] = [
     ("progress", progressing),
     ("small worlds", all_small_worlds),
     ("many members that agree on nothing", order::noise),
-    ("permuting members of small worlds", order::members),
-    ("permuting objects of small worlds", order::objects),
+    ("permuting members of small worlds", |law, make, profile| {
+        order::ties(law, make, profile, Moved::Members)
+    }),
+    ("permuting objects of small worlds", |law, make, profile| {
+        order::ties(law, make, profile, Moved::Objects)
+    }),
 ];
 
 /// Puts a consensus function through every law that its profile does not switch off.
@@ -57,61 +62,6 @@ pub fn consensus_function(
 ) {
     for (name, law) in LAWS {
         law(name, make, profile);
-    }
-}
-
-/// Clear structure, sizes unequal and no two members alike: nothing has to be decided by ties at k
-/// = 4.
-fn clear_worlds() -> [Planted; 3] {
-    let sizes = [25, 17, 11, 8];
-    [
-        plant(1, &sizes, 15, 0.08, 0.0),
-        plant(2, &sizes, 15, 0.1, 0.0),
-        plant(3, &sizes, 20, 0.05, 0.15),
-    ]
-}
-
-fn member_permutation(law: &str, make: Make<'_>, profile: &Profile) {
-    if !profile.member_permutation {
-        return;
-    }
-    for (w, world) in clear_worlds().into_iter().enumerate() {
-        let plain = run(law, make, profile, 4, &world.ensemble);
-        let mut order: Vec<usize> = (0..world.ensemble.n_members()).collect();
-        for round in 0..3 {
-            if round == 0 {
-                order.reverse();
-            } else {
-                Seed(w as u64).derive("members", round).stream().shuffle(&mut order);
-            }
-            let moved = sure(law, world.ensemble.select(&order));
-            let again = run(law, make, profile, 4, &moved);
-            hold(law, again.output == plain.output, || {
-                format!("another partition (order {order:?}) on {}", show(&world.ensemble))
-            });
-        }
-    }
-}
-
-fn object_permutation(law: &str, make: Make<'_>, profile: &Profile) {
-    if !profile.object_permutation {
-        return;
-    }
-    for (w, world) in clear_worlds().into_iter().enumerate() {
-        let plain = run(law, make, profile, 4, &world.ensemble);
-        let mut order: Vec<usize> = (0..world.ensemble.n_objects()).collect();
-        for round in 0..3 {
-            if round == 0 {
-                order.reverse();
-            } else {
-                Seed(w as u64).derive("objects", round).stream().shuffle(&mut order);
-            }
-            let moved = sure(law, world.ensemble.select_objects(&order));
-            let again = run(law, make, profile, 4, &moved);
-            hold(law, again.output == sure(law, plain.output.select(&order)), || {
-                format!("another partition (order {order:?}) on {}", show(&world.ensemble))
-            });
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Laws of hierarchies.
 
 use crate::watch::{cancellation, no_panic, succeed, threads};
-use crate::worlds::{heard, members, noise_worlds, plant, show, small_worlds, tiny_worlds};
+use crate::worlds::{heard, members, noise_worlds, plant, show, thread_ensembles, tied_worlds};
 use crate::{Profile, broken, hold, sure};
 use consilience_core::{
     ConsensusFunction, Dendrogram, Ensemble, ErrorKind, Fit, Hierarchy, Microclusters, Partition,
@@ -63,10 +63,8 @@ pub fn hierarchy(
 
 /// The ensembles that trees are grown on; some object of each is labelled.
 fn worlds(profile: &Profile) -> impl Iterator<Item = Ensemble> {
-    let (objects, members) = profile.small_worlds;
     let planted = [(0.1, 0.0), (0.3, 0.2)];
-    small_worlds(objects.min(4), members)
-        .chain(tiny_worlds())
+    tied_worlds(profile)
         .chain(noise_worlds())
         .chain(planted.map(|(noise, missing)| plant(5, &[9, 7, 4], 6, noise, missing).ensemble))
         .filter(|ensemble| (0..ensemble.n_objects()).any(|i| heard(ensemble, i)))
@@ -172,9 +170,7 @@ fn member_permutation(law: &str, both: &Both<'_>, profile: &Profile) {
 }
 
 fn same_bits(law: &str, both: &Both<'_>, profile: &Profile) {
-    let n = profile.thread_objects.max(15);
-    for missing in [0.0, 0.2] {
-        let ensemble = plant(6, &[n / 2, n / 3, n - n / 2 - n / 3], 10, 0.2, missing).ensemble;
+    for ensemble in thread_ensembles(6, profile) {
         let tree = (both.tree)(2);
         threads(law, &show(&ensemble), &|observer| {
             Ok(Fit::new(tree.dendrogram(&ensemble, observer)?, Report::default()))

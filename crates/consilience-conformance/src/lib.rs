@@ -78,7 +78,8 @@ pub use order::reordering;
 pub use partitioner::{PartitionerProfile, graph_partitioner};
 pub use similar::similarity;
 pub use soft::soft_consensus_function;
-pub use worlds::{Planted, SmallWorlds, planted, small_worlds};
+pub use watch::CancelFrom;
+pub use worlds::{Planted, SmallWorlds, partly_known, planted, small_worlds};
 
 use consilience_core::{
     ConsensusFunction, Ensemble, Fit, Memberships, Observer, Partition, Result,

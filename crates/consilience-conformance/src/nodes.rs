@@ -1,7 +1,7 @@
 //! Laws of methods over microclusters.
 
 use crate::watch::{no_panic, succeed};
-use crate::worlds::{heard, plant, show, small_worlds, tiny_worlds};
+use crate::worlds::{heard, plant, show, tied_worlds};
 use crate::{Profile, hold, sure};
 use consilience_core::{Ensemble, Fit, Grouping, Microclusters, NodeConsensus, Partition, Report};
 
@@ -46,11 +46,6 @@ pub fn node_consensus(
     }
 }
 
-fn worlds(profile: &Profile) -> impl Iterator<Item = Ensemble> {
-    let (objects, members) = profile.small_worlds;
-    small_worlds(objects.min(4), members).chain(tiny_worlds())
-}
-
 fn nodes(law: &str, method: &dyn NodeConsensus<Output = Partition>, e: &Ensemble) -> Microclusters {
     sure(law, no_panic(law, &show(e), || method.nodes(e, &())))
 }
@@ -73,7 +68,7 @@ fn solve(
 }
 
 fn unlabelled(law: &str, make: Make<'_>, profile: &Profile) {
-    for ensemble in worlds(profile) {
+    for ensemble in tied_worlds(profile) {
         let nodes = nodes(law, make(1).as_ref(), &ensemble);
         for (i, &node) in nodes.grouping().of_object().iter().enumerate() {
             hold(law, (node != Grouping::NONE) == heard(&ensemble, i), || {
@@ -84,7 +79,7 @@ fn unlabelled(law: &str, make: Make<'_>, profile: &Profile) {
 }
 
 fn clusters(law: &str, make: Make<'_>, profile: &Profile) {
-    for ensemble in worlds(profile) {
+    for ensemble in tied_worlds(profile) {
         for k in 1..=ensemble.n_objects() {
             let method = make(k);
             let nodes = nodes(law, method.as_ref(), &ensemble);

@@ -22,7 +22,16 @@ use crate::{hold, sure};
 /// # Panics
 /// Where the law is broken, with the object.
 pub fn same_columns(partition: &Partition, memberships: &Memberships) {
-    let law = "label j and column j are one cluster";
+    columns("label j and column j are one cluster", partition, memberships, &String::new);
+}
+
+/// [`same_columns`] as part of a law; what is said ends in the input.
+pub(super) fn columns(
+    law: &str,
+    partition: &Partition,
+    memberships: &Memberships,
+    input: &dyn Fn() -> String,
+) {
     let (n, rows) = (partition.n_objects(), memberships.n_objects());
     hold(law, n == rows, || format!("{n} labels, {rows} rows"));
     let (labels, columns) = (partition.n_clusters(), memberships.n_clusters());
@@ -30,10 +39,10 @@ pub fn same_columns(partition: &Partition, memberships: &Memberships) {
     for (i, label) in partition.iter().enumerate() {
         let (row, evidence) = (memberships.row(i), memberships.evidence()[i]);
         hold(law, label.is_some() == (evidence > 0.0), || {
-            format!("object {i} has label {label:?} and evidence {evidence}")
+            format!("object {i} has label {label:?} and evidence {evidence}{}", input())
         });
         hold(law, label.is_none_or(|l| row.iter().all(|&v| v <= row[l])), || {
-            format!("object {i} has label {label:?}, its row is {row}")
+            format!("object {i} has label {label:?}, its row is {row}{}", input())
         });
     }
 }

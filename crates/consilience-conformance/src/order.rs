@@ -1,8 +1,8 @@
-//! The order of members and objects where ties decide: small worlds and random tiny ones, graphs
-//! in many components among them.
+//! The order of members and objects: on clear structure, and where ties decide, in small worlds and
+//! random tiny ones, graphs in many components among them.
 
 use crate::run::{Make, run};
-use crate::worlds::{show, small_worlds, tiny_worlds};
+use crate::worlds::{clear_worlds, show, tied_worlds};
 use crate::{Profile, hold, sure};
 use consilience_core::{ConsensusFunction, Ensemble, Partition, Seed};
 
@@ -31,14 +31,69 @@ pub fn reordering(
     profile: &Profile,
 ) {
     noise("many members that agree on nothing", make, profile);
-    members("permuting members of small worlds", make, profile);
-    objects("permuting objects of small worlds", make, profile);
+    ties("permuting members of small worlds", make, profile, Moved::Members);
+    ties("permuting objects of small worlds", make, profile, Moved::Objects);
 }
 
-/// What is reordered: small worlds of at most four objects, and tiny worlds.
-fn worlds(profile: &Profile) -> impl Iterator<Item = Ensemble> {
-    let (objects, members) = profile.small_worlds;
-    small_worlds(objects.min(4), members).chain(tiny_worlds())
+/// What is put into another order.
+#[derive(Clone, Copy)]
+pub(super) enum Moved {
+    Members,
+    Objects,
+}
+
+impl Moved {
+    /// An ensemble in a new order.
+    fn ensemble(self, law: &str, of: &Ensemble, order: &[usize]) -> Ensemble {
+        match self {
+            Moved::Members => sure(law, of.select(order)),
+            Moved::Objects => sure(law, of.select_objects(order)),
+        }
+    }
+
+    /// A partition, as it should follow.
+    fn partition(self, law: &str, of: &Partition, order: &[usize]) -> Partition {
+        match self {
+            Moved::Members => of.clone(),
+            Moved::Objects => sure(law, of.select(order)),
+        }
+    }
+
+    /// How many there are, and what they are called.
+    fn of(self, ensemble: &Ensemble) -> (usize, &'static str) {
+        match self {
+            Moved::Members => (ensemble.n_members(), "members"),
+            Moved::Objects => (ensemble.n_objects(), "objects"),
+        }
+    }
+}
+
+/// On clear structure, where nothing is decided by ties.
+pub(super) fn clear(law: &str, make: Make<'_>, profile: &Profile, moved: Moved) {
+    let promised = match moved {
+        Moved::Members => profile.member_permutation,
+        Moved::Objects => profile.object_permutation,
+    };
+    if !promised {
+        return;
+    }
+    for (w, world) in clear_worlds().into_iter().enumerate() {
+        let plain = run(law, make, profile, 4, &world.ensemble).output;
+        let (count, name) = moved.of(&world.ensemble);
+        let mut order: Vec<usize> = (0..count).collect();
+        for round in 0..3 {
+            if round == 0 {
+                order.reverse();
+            } else {
+                Seed(w as u64).derive(name, round).stream().shuffle(&mut order);
+            }
+            let ensemble = moved.ensemble(law, &world.ensemble, &order);
+            let again = run(law, make, profile, 4, &ensemble).output;
+            hold(law, again == moved.partition(law, &plain, &order), || {
+                format!("another partition (order {order:?}) on {}", show(&world.ensemble))
+            });
+        }
+    }
 }
 
 /// Backwards, and one at random.
@@ -48,50 +103,37 @@ fn orders(n: usize, seed: u64) -> [Vec<usize>; 2] {
     [(0..n).rev().collect(), shuffled]
 }
 
-pub(super) fn members(law: &str, make: Make<'_>, profile: &Profile) {
-    if !profile.member_permutation {
+/// On small worlds, for every number of clusters.
+pub(super) fn ties(law: &str, make: Make<'_>, profile: &Profile, moved: Moved) {
+    let (promised, rest) = match moved {
+        Moved::Members => (profile.member_permutation, ""),
+        Moved::Objects => {
+            (profile.object_ties, ", and no symmetry of the ensemble exchanges the two")
+        }
+    };
+    if !promised {
         return;
     }
-    for (w, ensemble) in worlds(profile).enumerate() {
-        for order in orders(ensemble.n_members(), w as u64) {
-            let moved = sure(law, ensemble.select(&order));
-            if moved == ensemble {
+    for (w, ensemble) in tied_worlds(profile).enumerate() {
+        for order in orders(moved.of(&ensemble).0, w as u64) {
+            let reordered = moved.ensemble(law, &ensemble, &order);
+            if matches!(moved, Moved::Members) && reordered == ensemble {
                 continue;
             }
             for k in 1..=ensemble.n_objects() {
                 let plain = run(law, make, profile, k, &ensemble).output;
-                let again = run(law, make, profile, k, &moved).output;
-                hold(law, again == plain, || {
+                let again = run(law, make, profile, k, &reordered).output;
+                let expected = moved.partition(law, &plain, &order);
+                let holds = match moved {
+                    Moved::Members => again == expected,
+                    Moved::Objects => symmetric(law, &reordered, &expected, &again),
+                };
+                hold(law, holds, || {
                     format!(
-                        "{:?} became {:?} (order {order:?}) for k = {k} on {}",
-                        plain.to_signed(),
-                        again.to_signed(),
-                        show(&ensemble)
-                    )
-                });
-            }
-        }
-    }
-}
-
-pub(super) fn objects(law: &str, make: Make<'_>, profile: &Profile) {
-    if !profile.object_ties {
-        return;
-    }
-    for (w, ensemble) in worlds(profile).enumerate() {
-        for order in orders(ensemble.n_objects(), w as u64) {
-            let moved = sure(law, ensemble.select_objects(&order));
-            for k in 1..=ensemble.n_objects() {
-                let plain = run(law, make, profile, k, &ensemble).output;
-                let again = run(law, make, profile, k, &moved).output;
-                let expected = sure(law, plain.select(&order));
-                hold(law, symmetric(law, &moved, &expected, &again), || {
-                    format!(
-                        "{:?} became {:?} (order {order:?}) for k = {k} on {}, and no symmetry of \
-                         the ensemble exchanges the two",
+                        "{:?} became {:?} (order {order:?}) for k = {k} on {}{rest}",
                         expected.to_signed(),
                         again.to_signed(),
-                        show(&moved)
+                        show(&reordered)
                     )
                 });
             }

@@ -32,7 +32,20 @@ pub(super) fn run(
             format!("object {i} is {}, expected {} on {}", word(is), word(should), input())
         });
     }
-    let (found, most) = (out.n_clusters(), k.min(distinct_rows(ensemble)));
+    check_clusters(law, profile, &fit, (k, distinct_rows(ensemble)), &input);
+    fit
+}
+
+/// As many clusters as the profile promises where there are so many different objects, none of them
+/// empty, and what is missing told.
+pub(super) fn check_clusters(
+    law: &str,
+    profile: &Profile,
+    fit: &Fit<Partition>,
+    (k, distinct): (usize, usize),
+    input: &dyn Fn() -> String,
+) {
+    let (found, most) = (fit.output.n_clusters(), k.min(distinct));
     if profile.exact_clusters {
         hold(law, found == most, || format!("{found} clusters, expected {most} on {}", input()));
     } else if profile.checks_clusters {
@@ -40,14 +53,10 @@ pub(super) fn run(
             format!("{found} clusters, expected at most {most} on {}", input())
         });
     }
-    let told = most == k || fit.report.clusters_missing.is_some();
-    hold(law, told || !profile.checks_clusters, || {
-        format!(
-            "{found} clusters, but clusters missing {:?} on {}",
-            fit.report.clusters_missing,
-            input()
-        )
+    let missing = fit.report.clusters_missing;
+    hold(law, most == k || missing.is_some() || !profile.checks_clusters, || {
+        format!("{found} clusters, but clusters missing {missing:?} on {}", input())
     });
-    hold(law, out.sizes().iter().all(|&s| s > 0), || format!("an empty cluster on {}", input()));
-    fit
+    let sizes = fit.output.sizes();
+    hold(law, sizes.iter().all(|&s| s > 0), || format!("an empty cluster on {}", input()));
 }

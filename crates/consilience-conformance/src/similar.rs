@@ -3,7 +3,9 @@
 use ndarray::Array2;
 
 use crate::watch::{cancellation, progress, succeed, threads};
-use crate::worlds::{heard, members, plant, planted_ensembles, row, show, small_worlds};
+use crate::worlds::{
+    heard, planted_ensembles, row, show, small_worlds, thread_ensembles, trivial_ensembles,
+};
 use crate::{Profile, hold, sure};
 use consilience_core::{Ensemble, Grouping, Seed, Similarity, SimilarityGraph};
 
@@ -69,22 +71,7 @@ fn run(law: &str, similarity: &dyn Similarity, ensemble: &Ensemble) -> Similarit
 }
 
 fn graphs(law: &str, similarity: &dyn Similarity, _: &Profile) {
-    let trivial: [&[&[i64]]; 10] = [
-        &[&[0]],
-        &[&[-1]],
-        &[&[-1; 4], &[-1; 4]],
-        &[&[0; 5], &[0; 5]],
-        &[&[0, 1, 2, 3, 4]],
-        &[&[0; 5], &[0, 1, 2, 3, 4]],
-        &[&[0, 0, -1, 1, 1, -1], &[-1, 0, 0, 1, -1, 1]],
-        &[&[-1, 0, 0, 1], &[-1, 0, 1, 1]],
-        &[&[0, 0, 1, -1, -1, -1, 2], &[-1, -1, -1, 0, 0, 1, -1]],
-        &[&[-1; 5], &[0, 0, 1, 1, 1]],
-    ];
-    for rows in trivial {
-        run(law, similarity, &members(rows));
-    }
-    for ensemble in planted_ensembles(5) {
+    for ensemble in trivial_ensembles().chain(planted_ensembles(5)) {
         run(law, similarity, &ensemble);
     }
 }
@@ -135,9 +122,7 @@ fn object_permutation(law: &str, similarity: &dyn Similarity, profile: &Profile)
 }
 
 fn same_bits(law: &str, similarity: &dyn Similarity, profile: &Profile) {
-    let n = profile.thread_objects.max(15);
-    for missing in [0.0, 0.2] {
-        let ensemble = plant(8, &[n / 2, n / 3, n - n / 2 - n / 3], 10, 0.2, missing).ensemble;
+    for ensemble in thread_ensembles(8, profile) {
         threads(law, &show(&ensemble), &|observer| similarity.fit(&ensemble, observer));
     }
 }

@@ -3,9 +3,10 @@
 use crate::counts::{Counted, same_objective};
 use crate::watch::{refuse, succeed, threads};
 use crate::worlds::{
-    distinct_rows, heard, members, plant, planted_ensembles, row, show, small_worlds,
+    distinct_rows, heard, members, planted_ensembles, row, show, small_worlds, thread_ensembles,
+    trivial_ensembles,
 };
-use crate::{Hard, Profile, consensus_function, hold, sure};
+use crate::{Hard, Profile, consensus_function, hold, numbering, sure};
 use consilience_core::{
     ConsensusFunction, Ensemble, ErrorKind, Fit, Memberships, Observer, Partition, Result,
 };
@@ -99,7 +100,7 @@ fn run(
             format!("row {i} without evidence is {row}, not uniform, on {}", input())
         });
     }
-    label_is_column(law, y, &input);
+    numbering::columns(law, &sure(law, y.hard()), y, &|| format!(" on {}", input()));
     let report = &fit.report;
     hold(law, !report.objective.is_some_and(f64::is_nan), || {
         format!("objective NaN on {}", input())
@@ -116,20 +117,6 @@ fn run(
         )
     });
     fit
-}
-
-/// Label j of the hard partition is the largest column j, and objects without evidence have none.
-fn label_is_column(law: &str, y: &Memberships, input: &dyn Fn() -> String) {
-    let hard = sure(law, y.hard());
-    for (i, row) in y.values().rows().into_iter().enumerate() {
-        let label = hard.label(i);
-        hold(law, label.is_some() == (y.evidence()[i] > 0.0), || {
-            format!("object {i} has label {label:?} on {}", input())
-        });
-        hold(law, label.is_none_or(|l| row.iter().all(|&v| v <= row[l])), || {
-            format!("object {i} has label {label:?}, its row is {row}, on {}", input())
-        });
-    }
 }
 
 /// Bad k is told even where there is nothing to be done.
@@ -149,19 +136,7 @@ fn clusters_first(law: &str, make: Make<'_>, profile: &Profile) {
 }
 
 fn distributions(law: &str, make: Make<'_>, profile: &Profile) {
-    let trivial: [&[&[i64]]; 9] = [
-        &[&[0]],
-        &[&[-1]],
-        &[&[-1; 4], &[-1; 4]],
-        &[&[0; 5], &[0; 5]],
-        &[&[0, 1, 2, 3, 4]],
-        &[&[0, 0, -1, 1, 1, -1], &[-1, 0, 0, 1, -1, 1]],
-        &[&[-1, 0, 0, 1, 1, -1], &[-1, 0, 0, 1, 1, -1]],
-        &[&[0, 0, 1, -1, -1, -1, 2], &[-1, -1, -1, 0, 0, 1, -1]],
-        &[&[-1; 5], &[0, 0, 1, 1, 1]],
-    ];
-    for rows in trivial {
-        let ensemble = members(rows);
+    for ensemble in trivial_ensembles() {
         for k in 1..=ensemble.n_objects() {
             run(law, make, profile, k, &ensemble);
         }
@@ -209,9 +184,7 @@ fn counted(law: &str, make: Make<'_>, profile: &Profile) {
 }
 
 fn same_bits(law: &str, make: Make<'_>, profile: &Profile) {
-    let n = profile.thread_objects.max(15);
-    for missing in [0.0, 0.2] {
-        let ensemble = plant(12, &[n / 2, n / 3, n - n / 2 - n / 3], 10, 0.2, missing).ensemble;
+    for ensemble in thread_ensembles(12, profile) {
         let method = make(5);
         threads(law, &show(&ensemble), &|observer| method.fit(&ensemble, observer));
     }

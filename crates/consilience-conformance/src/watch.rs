@@ -13,9 +13,24 @@ use consilience_core::{ErrorKind, Fit, Observer, Report, Result};
 const THREADS: [usize; 4] = [1, 2, 3, 8];
 
 /// Asks to stop from the given query on.
-struct CancelFrom {
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct CancelFrom {
     query: usize,
     asked: AtomicUsize,
+}
+
+impl CancelFrom {
+    #[doc(hidden)]
+    pub fn new(query: usize) -> Self {
+        CancelFrom { query, asked: AtomicUsize::new(0) }
+    }
+
+    /// How often it was asked.
+    #[doc(hidden)]
+    pub fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
+    }
 }
 
 impl Observer for CancelFrom {
@@ -126,14 +141,14 @@ fn facts(report: &Report) -> impl PartialEq {
 /// Cancelled from the start: error `Cancelled`. Cancelled later: that, or the result as ever where
 /// nobody asked any more.
 pub(super) fn cancellation<T: PartialEq>(law: &str, input: &str, run: Observed<'_, T>) {
-    let counts = CancelFrom { query: usize::MAX, asked: AtomicUsize::new(0) };
+    let counts = CancelFrom::new(usize::MAX);
     let whole = succeed(law, input, || run(&counts));
-    let all = counts.asked.into_inner();
+    let all = counts.asked();
     let mut queries = vec![0, 1, 2, 5, 20, all / 2, all.saturating_sub(1)];
     queries.sort_unstable();
     queries.dedup();
     for query in queries {
-        let observer = CancelFrom { query, asked: AtomicUsize::new(0) };
+        let observer = CancelFrom::new(query);
         match no_panic(law, input, || run(&observer)) {
             Err(e) => hold(law, e.kind() == ErrorKind::Cancelled, || {
                 format!("{:?} ({e}) instead of Cancelled on {input}", e.kind())

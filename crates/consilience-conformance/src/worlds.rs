@@ -1,9 +1,12 @@
-//! Ensembles to try methods on.
+//! Ensembles, and features of which something is known, to try methods on.
 
+use ndarray::Array2;
 use rustc_hash::FxHashSet;
 
-use crate::broken;
-use consilience_core::{Ensemble, Partition, Result, Seed, Stream};
+use crate::{Profile, broken};
+use consilience_core::{
+    Constraints, Ensemble, Link, Partition, Result, Seed, SideInformation, Stream,
+};
 
 /// Every ensemble of `members` base clusterings over `objects` objects, each object possibly
 /// unlabelled in each.
@@ -143,6 +146,38 @@ pub(super) fn plant(
     }
 }
 
+/// A small table with duplicates and a constant feature now and then, side information that some
+/// clustering satisfies, and a number of clusters.
+#[doc(hidden)]
+pub fn partly_known(seed: u64) -> (Array2<f64>, SideInformation, usize) {
+    let mut s = Seed(seed).stream();
+    let (n, d, k) = (12 + s.below(40), 1 + s.below(5), 2 + s.below(4));
+    let truth: Vec<i64> = (0..n).map(|_| s.below(k) as i64).collect();
+    let mut x = Array2::from_shape_fn((n, d), |(i, j)| {
+        let centre = ((truth[i] as usize * 7 + j * 3) % 5) as f64;
+        if seed.is_multiple_of(4) && j == 0 { 1.5 } else { centre + 0.8 * s.normal() }
+    });
+    if seed.is_multiple_of(3) {
+        x.mapv_inplace(f64::round);
+    }
+    let mut known = || {
+        if seed.is_multiple_of(2) {
+            let seen = truth.iter().map(|&t| if s.below(3) == 0 { t } else { -1 });
+            return SideInformation::from_labels(&seen.collect::<Vec<i64>>());
+        }
+        let mut pairs = Constraints::new(n)?;
+        for _ in 0..n {
+            let (i, j) = (s.below(n), s.below(n));
+            pairs.add(i, j, if truth[i] == truth[j] { Link::Must } else { Link::Cannot })?;
+        }
+        Ok(SideInformation::from_constraints(&pairs))
+    };
+    match known() {
+        Ok(side) => (x, side, k),
+        Err(e) => broken("the suite's own input", e),
+    }
+}
+
 /// How many random tiny ensembles there are.
 const TINY: u64 = 160;
 /// How many ensembles of noise.
@@ -165,6 +200,12 @@ pub(super) fn noise_worlds() -> impl Iterator<Item = Ensemble> {
         let mut s = Seed(w).derive("noise", 0).stream();
         drawn(&mut s, 7 + w as usize % 4, 10, 1, 3, 0.0).ok()
     })
+}
+
+/// Ensembles in which ties decide: small worlds of at most four objects, and tiny worlds.
+pub(super) fn tied_worlds(profile: &Profile) -> impl Iterator<Item = Ensemble> {
+    let (objects, members) = profile.small_worlds;
+    small_worlds(objects.min(4), members).chain(tiny_worlds())
 }
 
 /// Random labels; object i is in part i modulo their number, and no member links two parts.
@@ -228,6 +269,43 @@ pub(super) fn show(ensemble: &Ensemble) -> String {
     let members: Vec<String> =
         ensemble.members().iter().map(|p| format!("{:?}", p.to_signed())).collect();
     format!("members {}", members.join(" "))
+}
+
+/// Clear structure, sizes unequal and no two members alike: nothing has to be decided by ties at k
+/// = 4.
+pub(super) fn clear_worlds() -> [Planted; 3] {
+    let sizes = [25, 17, 11, 8];
+    [
+        plant(1, &sizes, 15, 0.08, 0.0),
+        plant(2, &sizes, 15, 0.1, 0.0),
+        plant(3, &sizes, 20, 0.05, 0.15),
+    ]
+}
+
+/// Ensembles of a few objects about which little can be said.
+pub(super) fn trivial_ensembles() -> impl Iterator<Item = Ensemble> {
+    const ALL: [&[&[i64]]; 11] = [
+        &[&[0]],
+        &[&[-1]],
+        &[&[-1; 4], &[-1; 4]],
+        &[&[0; 5], &[0; 5]],
+        &[&[0, 1, 2, 3, 4]],
+        &[&[0; 5], &[0, 1, 2, 3, 4]],
+        &[&[0, 0, -1, 1, 1, -1], &[-1, 0, 0, 1, -1, 1]],
+        &[&[-1, 0, 0, 1, 1, -1], &[-1, 0, 0, 1, 1, -1]],
+        &[&[-1, 0, 0, 1], &[-1, 0, 1, 1]],
+        &[&[0, 0, 1, -1, -1, -1, 2], &[-1, -1, -1, 0, 0, 1, -1]],
+        &[&[-1; 5], &[0, 0, 1, 1, 1]],
+    ];
+    ALL.into_iter().map(members)
+}
+
+/// Two ensembles of as many objects as are run at several numbers of threads, one of them with
+/// missing labels.
+pub(super) fn thread_ensembles(seed: u64, profile: &Profile) -> [Ensemble; 2] {
+    let n = profile.thread_objects.max(15);
+    let sizes = [n / 2, n / 3, n - n / 2 - n / 3];
+    [0.0, 0.2].map(|missing| plant(seed, &sizes, 10, 0.2, missing).ensemble)
 }
 
 /// Two ensembles of three planted clusters, one of them with missing labels.

@@ -1,6 +1,7 @@
 //! The weighted methods straight from their definitions, object by object, and the properties that
 //! hold the fast ones equal to them. Test only.
 
+use consilience_conformance::small_worlds;
 use consilience_core::scores::{Normalizer, normalized_mutual_information};
 use consilience_core::{
     ConsensusFunction, Ensemble, Linkage, MemoryBudget, Microclusters, Partition, Report, Seed,
@@ -39,8 +40,8 @@ fn inside(e: &Ensemble, u: usize, c: usize) -> Vec<usize> {
     (0..e.n_objects()).filter(|&i| e.members()[u].label(i) == Some(c)).collect()
 }
 
-/// ECI of cluster c of member u.
-fn eci(e: &Ensemble, u: usize, c: usize, theta: f64) -> f64 {
+/// Mean entropy (bits) inside cluster c of member u of the members that label it.
+pub(crate) fn mean_entropy(e: &Ensemble, u: usize, c: usize) -> f64 {
     let objects = inside(e, u, c);
     let (mut sum, mut labelling) = (0.0, 0.0);
     for v in e.members() {
@@ -56,7 +57,12 @@ fn eci(e: &Ensemble, u: usize, c: usize, theta: f64) -> f64 {
             }
         }
     }
-    (-sum / labelling / theta).exp()
+    sum / labelling
+}
+
+/// ECI of cluster c of member u.
+pub(crate) fn eci(e: &Ensemble, u: usize, c: usize, theta: f64) -> f64 {
+    (-mean_entropy(e, u, c) / theta).exp()
 }
 
 /// Average over the members that label i and j, of `value(member, label of i, label of j)`
@@ -141,8 +147,14 @@ pub(crate) fn propagated(e: &Ensemble, steps: usize) -> (Vec<(usize, usize)>, Ar
     (clusters, s)
 }
 
-/// The graph's weight of each two different labelled objects against `expected`.
-fn compare(graph: &SimilarityGraph, skip_own: bool, expected: impl Fn(usize, usize) -> f64) {
+/// The graph's weight of each two different labelled objects, or those of different nodes alone,
+/// against `expected`.
+pub(crate) fn compare(
+    graph: &SimilarityGraph,
+    skip_own: bool,
+    within: f64,
+    expected: impl Fn(usize, usize) -> f64,
+) {
     let node = graph.grouping().of_object();
     for i in 0..node.len() {
         for j in 0..node.len() {
@@ -152,9 +164,20 @@ fn compare(graph: &SimilarityGraph, skip_own: bool, expected: impl Fn(usize, usi
             }
             let (found, e) =
                 (graph.weights()[[node[i] as usize, node[j] as usize]], expected(i, j));
-            assert!((found - e).abs() < 1e-10, "objects {i} and {j}: {found}, expected {e}");
+            assert!((found - e).abs() < within, "objects {i} and {j}: {found}, expected {e}");
         }
     }
+}
+
+/// All pairs of members over five objects that label any, with their numbers; one after the other.
+pub(crate) fn each_small_world(check: impl Fn(usize, &Ensemble) + Send) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    pool.install(move || {
+        let labelling = |e: &Ensemble| e.members().iter().any(|p| p.n_labelled() > 0);
+        for (at, e) in small_worlds(5, 2).enumerate().filter(|(_, e)| labelling(e)) {
+            check(at, &e);
+        }
+    });
 }
 
 proptest! {
@@ -166,7 +189,7 @@ proptest! {
     ) {
         let e = world(seed, n, m, k, if gaps { 0.3 } else { 0.0 });
         let graph = LocallyWeighted::default().entropy_scale(0.7).similarity(&e).unwrap();
-        compare(&graph, false, |i, j| {
+        compare(&graph, false, 1e-10, |i, j| {
             let weight = |u, a, b| if a == b { eci(&e, u, a, 0.7) } else { 0.0 };
             average(&e, &vec![1.0; m], i, j, weight)
         });
@@ -182,7 +205,7 @@ proptest! {
         let graph = similarity.similarity(&e).unwrap();
         // Weights of rounding size only: nothing to compare.
         prop_assume!(w.iter().all(|&w| w == 0.0 || w > 1e-6));
-        compare(&graph, true, |i, j| average(&e, &w, i, j, |_, a, b| f64::from(a == b)));
+        compare(&graph, true, 1e-10, |i, j| average(&e, &w, i, j, |_, a, b| f64::from(a == b)));
     }
 
     #[test]
@@ -194,7 +217,7 @@ proptest! {
         let (clusters, s) = propagated(&e, steps);
         let graph = EnhancedCoAssociation::default().steps(steps).similarity(&e).unwrap();
         let at = |u, c| clusters.iter().position(|&x| x == (u, c)).unwrap();
-        compare(&graph, false, |i, j| {
+        compare(&graph, false, 1e-10, |i, j| {
             average(&e, &vec![1.0; m], i, j, |u, a, b| s[[at(u, a), at(u, b)]])
         });
     }

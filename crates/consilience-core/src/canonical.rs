@@ -2,7 +2,9 @@
 //! members, and not on the units of counts and weights either.
 
 use crate::lowest_terms::common_factor;
-use crate::{LabelInt, Microclusters, Partition, Result, SparseMemberships, room, with_labels};
+use crate::{
+    LabelInt, Microclusters, Partition, Result, SparseMemberships, mix, room, with_labels,
+};
 
 /// Labels that are looked at before the nodes that are left alike are ordered by their first object
 /// at once; bounds the time on ensembles of very many alike nodes.
@@ -153,15 +155,6 @@ fn count_distinct(mut colours: Vec<u64>) -> usize {
     colours.sort_unstable();
     colours.dedup();
     colours.len()
-}
-
-/// A bijection that scatters (the finaliser of SplitMix64).
-#[inline(always)]
-fn mix(mut x: u64) -> u64 {
-    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 #[cfg(test)]

@@ -38,6 +38,35 @@ pub(crate) fn number_of(count: u64, thing: &str) -> String {
     format!("{count} {thing}{plural}")
 }
 
+/// Refuses a number of clusters that so many objects cannot fall into, with both numbers.
+pub(crate) fn clusters(clusters: usize, objects: u64) -> Result<()> {
+    let clusters = clusters as u64;
+    ensure!(
+        (1..=objects).contains(&clusters),
+        invalid(
+            "{} of {}; expected 1..={objects}",
+            number_of(clusters, "cluster"),
+            number_of(objects, "object")
+        )
+    );
+    Ok(())
+}
+
+/// Refuses more objects than 32 bits can number.
+pub(crate) fn numbered(objects: usize) -> Result<()> {
+    let most = u32::MAX - 1;
+    ensure!(objects <= most as usize, too_large("{objects} objects; at most {most} are supported"));
+    Ok(())
+}
+
+/// Refuses an object that is none of `n`.
+pub(crate) fn exist(objects: &[usize], n: usize) -> Result<()> {
+    for object in objects {
+        ensure!(*object < n, out_of_range("object {object} of {n}"));
+    }
+    Ok(())
+}
+
 /// The most starts, runs or restarts of which a method keeps the best.
 const MOST_RESTARTS: usize = 10_000;
 

@@ -95,12 +95,9 @@ impl Dendrogram {
     /// The tree of merges that are in order and numbered already.
     #[cfg(feature = "serde")]
     pub(crate) fn from_fields(leaves: usize, merges: Vec<Merge>) -> Result<Self> {
-        if leaves == 0 {
-            return Err(Error::empty("a dendrogram without leaves"));
-        }
-        if merges.len() != leaves - 1 {
-            return Err(Error::shape(format!("{} merges of {leaves} leaves", merges.len())));
-        }
+        ensure!(leaves > 0, empty("a dendrogram without leaves"));
+        let m = merges.len();
+        ensure!(m == leaves - 1, shape("{m} merges of {leaves} leaves"));
         // Leaves below each node that nothing has merged yet.
         let mut below = vec![Some(1); leaves];
         let mut last = f64::NEG_INFINITY;
@@ -109,27 +106,24 @@ impl Dendrogram {
             if !merge.height.is_finite() {
                 return Err(Error::non_finite("heights of merges", t, 2, merge.height));
             }
-            if merge.height < last {
-                return Err(Error::invalid(format!(
-                    "merge {t} at height {} after one at {last}; merges go from low to high",
-                    merge.height
-                )));
-            }
-            if a.max(b) >= below.len() {
-                return Err(Error::out_of_range(format!("node {} in merge {t}", a.max(b))));
-            }
+            let h = merge.height;
+            ensure!(
+                h >= last,
+                invalid("merge {t} at height {h} after one at {last}; merges go from low to high")
+            );
+            let latest = a.max(b);
+            ensure!(latest < below.len(), out_of_range("node {latest} in merge {t}"));
             let sizes = (a < b).then(|| (below[a].take(), below[b].take()));
             let Some((Some(left), Some(right))) = sizes else {
                 return Err(Error::invalid(format!(
                     "merge {t} of nodes {a} and {b}; expected two, ascending, not merged before"
                 )));
             };
-            if merge.leaves != left + right {
-                return Err(Error::shape(format!(
-                    "merge {t} of {left} and {right} leaves makes {}",
-                    merge.leaves
-                )));
-            }
+            let made = merge.leaves;
+            ensure!(
+                made == left + right,
+                shape("merge {t} of {left} and {right} leaves makes {made}")
+            );
             below.push(Some(left + right));
             last = merge.height;
         }

@@ -107,8 +107,8 @@ impl Ensemble {
     /// rounding, where the factor is no power of two. It means something where pairs of distinct
     /// objects count (PCC, SimRank, `Recommended`), whether a row stands for a single object
     /// (EC-CMS, SDGCA), or a number of objects as such (HGPA, GP-MGLA, objectives that are sums
-    /// over objects, and heights of Ward's linkage, which are roots of such sums, so that the
-    /// longest lifetime in its tree depends on it too); ECMC ends at a gap, within which it does.
+    /// over objects, and heights of Ward's linkage, which are roots of such sums); ECMC ends at a
+    /// gap, within which it does.
     ///
     /// ```
     /// use consilience::prelude::*;
@@ -323,13 +323,8 @@ impl Ensemble {
     /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) where it labels another number
     /// of objects.
     pub fn push(&mut self, member: Partition) -> Result<()> {
-        if member.n_objects() != self.objects {
-            return Err(Error::shape(format!(
-                "a new member of {} objects for an ensemble of {}",
-                member.n_objects(),
-                self.objects
-            )));
-        }
+        let (n, own) = (member.n_objects(), self.objects);
+        ensure!(n == own, shape("a new member of {n} objects for an ensemble of {own}"));
         self.members.push(member);
         if self.is_soft() {
             self.soft.push(None);
@@ -389,13 +384,11 @@ impl Ensemble {
                 )));
             }
         }
-        if self.objects.saturating_add(new) >= u32::MAX as usize {
-            return Err(Error::too_large(format!(
-                "{new} objects beside {}; at most {} are supported",
-                self.objects,
-                u32::MAX - 1
-            )));
-        }
+        let (old, most) = (self.objects, u32::MAX - 1);
+        ensure!(
+            old.saturating_add(new) <= most as usize,
+            too_large("{new} objects beside {old}; at most {most} are supported")
+        );
         let total = self.total_count();
         ensure!(
             total.saturating_add(new as u64) <= checks::MOST_OBJECTS,
@@ -424,15 +417,7 @@ impl Ensemble {
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter) with both numbers.
     pub fn check_clusters(&self, clusters: usize) -> Result<()> {
-        let objects = self.total_count();
-        if clusters == 0 || clusters as u64 > objects {
-            return Err(Error::invalid(format!(
-                "{} of {}; expected 1..={objects}",
-                checks::number_of(clusters as u64, "cluster"),
-                checks::number_of(objects, "object")
-            )));
-        }
-        Ok(())
+        checks::clusters(clusters, self.total_count())
     }
 }
 

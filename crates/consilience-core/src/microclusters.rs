@@ -579,13 +579,13 @@ mod tests {
     use crate::Seed;
     use std::collections::HashMap;
 
-    /// Straight from Definition 1: rows as keys of an ordinary map.
+    /// Straight from Definition 1: what the members say as keys of an ordinary map.
     fn reference(ensemble: &Ensemble) -> Vec<u32> {
         let mut seen = HashMap::new();
         (0..ensemble.n_objects())
             .map(|i| {
-                let row: Vec<_> = ensemble.members().iter().map(|p| p.label(i)).collect();
-                if row.iter().all(Option::is_none) {
+                let row = said(ensemble, i);
+                if row.iter().all(Vec::is_empty) {
                     return Grouping::NONE;
                 }
                 let next = seen.len() as u32;
@@ -695,17 +695,7 @@ mod tests {
             let (n, weights) = (60, [1.0, 2.0, 0.5, 3.0]);
             let e = mixed(seed, n);
             let m = Microclusters::of(&e).unwrap();
-            let mut seen = HashMap::new();
-            let expected: Vec<u32> = (0..n)
-                .map(|i| {
-                    let row = said(&e, i);
-                    if row.iter().all(Vec::is_empty) {
-                        return Grouping::NONE;
-                    }
-                    let next = seen.len() as u32;
-                    *seen.entry(row).or_insert(next)
-                })
-                .collect();
+            let expected = reference(&e);
             assert_eq!(m.grouping().of_object(), expected);
             let evidence = m.evidence();
             let node = |i: usize| (expected[i] != Grouping::NONE).then_some(expected[i] as usize);

@@ -1,6 +1,6 @@
 //! The objects that rows stand for.
 
-use crate::{Ensemble, Error, Result, checks};
+use crate::{Ensemble, Result, checks, ensure};
 
 /// Rows, and the objects that they stand for: numbered row by row, those of a row one behind the
 /// other.
@@ -19,11 +19,10 @@ impl<'a> Objects<'a> {
     pub fn of(rows: usize, counts: Option<&'a [u64]>) -> Result<Self> {
         counts.map_or(Ok(()), |counts| checks::counts(counts, rows))?;
         let total = counts.map_or(rows as u64, |counts| counts.iter().sum());
-        if usize::try_from(total).is_err() {
-            return Err(Error::out_of_range(format!(
-                "{total} objects, more than numbers for them"
-            )));
-        }
+        ensure!(
+            usize::try_from(total).is_ok(),
+            out_of_range("{total} objects, more than numbers for them")
+        );
         Ok(Objects { counts, total })
     }
 

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+#[cfg(any(doc, test))]
+use crate::ErrorKind;
 use crate::labels::Labels;
-use crate::{Error, ErrorKind, LabelInt, LabelSlice, RawLabel, Result, ensure, room, with_labels};
+use crate::{Error, LabelInt, LabelSlice, RawLabel, Result, checks, ensure, room, with_labels};
 
 /// A hard clustering of `n` objects; any of them may be unlabelled.
 ///
@@ -100,8 +102,7 @@ impl Numbers {
 }
 
 fn too_many_clusters(clusters: u32) -> Error {
-    let what = format!("the numbers of {clusters} clusters and more do not fit in memory");
-    Error::new(ErrorKind::TooLarge, what)
+    Error::too_large(format!("the numbers of {clusters} clusters and more do not fit in memory"))
 }
 
 impl Partition {
@@ -134,12 +135,7 @@ impl Partition {
     /// blocks, so that this is compiled once and costs a virtual call per block.
     fn from_keys(n: usize, write: &dyn Fn(usize, &mut [Option<u64>])) -> Result<Self> {
         ensure!(n > 0, empty("a partition needs at least one object"));
-        if n >= u32::MAX as usize {
-            return Err(Error::new(
-                ErrorKind::TooLarge,
-                format!("{n} objects; at most {} are supported", u32::MAX - 1),
-            ));
-        }
+        checks::numbered(n)?;
         let blocks = |with: &mut dyn FnMut(&[Option<u64>]) -> Result<()>| {
             let mut keys = [None; BLOCK];
             (0..n).step_by(BLOCK).try_for_each(|first| {
@@ -202,10 +198,11 @@ impl Partition {
         let mut distinct = Vec::new();
         let mut raw: Vec<u32> = Vec::new();
         for value in values {
-            if raw.len() >= u32::MAX as usize - 1 {
-                let what = format!("more than {} objects are not supported", u32::MAX - 1);
-                return Err(Error::new(ErrorKind::TooLarge, what));
-            }
+            let most = u32::MAX - 1;
+            ensure!(
+                raw.len() < most as usize,
+                too_large("more than {most} objects are not supported")
+            );
             let number = match value {
                 None => UNSEEN,
                 Some(value) => match numbers.entry(value) {
@@ -293,9 +290,7 @@ impl Partition {
     /// [`ErrorKind::OutOfRange`] for an object that does not exist, [`ErrorKind::Empty`] for none.
     pub fn select(&self, objects: &[usize]) -> Result<Self> {
         let n = self.n_objects();
-        if let Some(&bad) = objects.iter().find(|&&i| i >= n) {
-            return Err(Error::out_of_range(format!("object {bad} of {n}")));
-        }
+        checks::exist(objects, n)?;
         Self::from_fn(objects.len(), |i| self.label(objects[i]).map(|l| l as u64))
     }
 
@@ -329,12 +324,7 @@ impl Partition {
             )));
         }
         let n = self.n_objects().saturating_add(clusters.len());
-        if n >= u32::MAX as usize {
-            return Err(Error::new(
-                ErrorKind::TooLarge,
-                format!("{n} objects; at most {} are supported", u32::MAX - 1),
-            ));
-        }
+        checks::numbered(n)?;
         Arc::make_mut(&mut self.labels).append(clusters);
         self.labelled += clusters.iter().flatten().count();
         Ok(())

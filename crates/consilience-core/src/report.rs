@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use crate::checks;
+use crate::{Result, checks};
 
 /// How an iterative method ended. Not converging is no error: the result is feasible, and this says
 /// how far to trust it.
@@ -90,6 +90,22 @@ impl Report {
         let out = work();
         self.stages.push((name, start.elapsed()));
         out
+    }
+
+    /// Runs one stage that has a report of its own, and takes over how it ended.
+    ///
+    /// # Errors
+    /// Those of the stage.
+    #[doc(hidden)]
+    pub fn inner_stage<T>(
+        &mut self,
+        name: &'static str,
+        work: impl FnOnce(&mut Report) -> Result<T>,
+    ) -> Result<T> {
+        let mut inner = Report::default();
+        let out = self.stage(name, || work(&mut inner))?;
+        self.adopt(inner);
+        Ok(out)
     }
 
     /// Writes down where fewer clusters came out than were asked for, and why.

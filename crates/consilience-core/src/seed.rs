@@ -43,7 +43,9 @@ impl Seed {
 
 /// Finaliser of SplitMix64: a bijection of the 64-bit words whose output bits all depend on all
 /// input bits.
-fn mix(mut z: u64) -> u64 {
+#[doc(hidden)]
+#[inline(always)]
+pub fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

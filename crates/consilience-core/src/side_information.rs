@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
 
+#[cfg(any(doc, test))]
+use crate::ErrorKind;
 use crate::{
-    Constraints, Error, ErrorKind, Features, Link, Pair, Partition, RawLabel, Report, Result,
-    ensure,
+    Constraints, Error, Features, Link, Pair, Partition, RawLabel, Report, Result, checks, ensure,
 };
 
 /// Pairs of classes that labels and constraints together may keep apart before it is refused.
@@ -140,20 +141,13 @@ impl SideInformation {
         labels: &Partition,
         constraints: &Constraints,
     ) -> Result<Self> {
-        if labels.n_objects() != constraints.n_objects() {
-            return Err(Error::shape(format!(
-                "labels of {} objects, constraints over {}",
-                labels.n_objects(),
-                constraints.n_objects()
-            )));
-        }
+        let (n, m) = (labels.n_objects(), constraints.n_objects());
+        ensure!(n == m, shape("labels of {n} objects, constraints over {m}"));
         let classes = labels.n_clusters();
-        if classes.saturating_mul(classes) / 2 > MOST_PAIRS_OF_CLASSES {
-            return Err(Error::new(
-                ErrorKind::TooLarge,
-                format!("{classes} classes beside constraints"),
-            ));
-        }
+        ensure!(
+            classes.saturating_mul(classes) / 2 <= MOST_PAIRS_OF_CLASSES,
+            too_large("{classes} classes beside constraints")
+        );
         let mut all = Constraints::new(labels.n_objects())?;
         let mut first = vec![None; classes];
         for (i, label) in labels.iter().enumerate() {
@@ -194,9 +188,7 @@ impl SideInformation {
         if let Some(twice) = all.windows(2).find(|w| w[0] == w[1]) {
             return Err(Error::invalid(format!("object {} is in two labelled sets", twice[0])));
         }
-        if let Some(&last) = all.last().filter(|&&last| last >= objects) {
-            return Err(Error::out_of_range(format!("object {last} of {objects}")));
-        }
+        checks::exist(&all, objects)?;
         let apart = match apart {
             None => Apart::All,
             Some(pairs) => {
@@ -480,10 +472,7 @@ impl SideInformation {
     pub fn select(&self, objects: &[usize]) -> Result<Self> {
         ensure!(!objects.is_empty(), empty("side information about no objects"));
         ensure!(objects.is_sorted_by(|a, b| a < b), invalid("objects that do not ascend"));
-        let n = self.objects;
-        if let Some(bad) = objects.iter().find(|&&i| i >= n) {
-            return Err(Error::out_of_range(format!("object {bad} of {n}")));
-        }
+        checks::exist(objects, self.objects)?;
         let place = |i: usize| objects.binary_search(&i).ok();
         let mut kept = self.without(|i| place(i).is_none())?;
         kept.objects = objects.len();
@@ -503,13 +492,8 @@ impl SideInformation {
     /// [`ErrorKind::ShapeMismatch`] with both numbers.
     pub fn check_features<'a>(&self, features: impl Into<Features<'a>>) -> Result<()> {
         let features = features.into();
-        if self.objects != features.n_objects() {
-            return Err(Error::shape(format!(
-                "side information about {} objects, features of {}",
-                self.objects,
-                features.n_objects()
-            )));
-        }
+        let (own, n) = (self.objects, features.n_objects());
+        ensure!(own == n, shape("side information about {own} objects, features of {n}"));
         Ok(())
     }
 }

@@ -155,9 +155,8 @@ impl SimilarityGraph {
     /// O(nodes^2), once.
     pub fn new(grouping: Grouping, weights: Array2<f64>) -> Result<Self> {
         let nodes = grouping.n_nodes();
-        if weights.dim() != (nodes, nodes) {
-            return Err(Error::shape(format!("weights of {:?} for {nodes} nodes", weights.dim())));
-        }
+        let dim = weights.dim();
+        ensure!(dim == (nodes, nodes), shape("weights of {dim:?} for {nodes} nodes"));
         // One look at every entry; only where something is wrong a second one tells what.
         if unlike(weights.view(), 0.0).is_none() {
             return Ok(SimilarityGraph { grouping, weights });

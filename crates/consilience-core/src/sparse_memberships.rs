@@ -4,7 +4,7 @@ use std::sync::Arc;
 use ndarray::{Array2, ArrayView2};
 use rustc_hash::FxHashMap;
 
-use crate::{Error, Memberships, Partition, Result, room};
+use crate::{Memberships, Partition, Result, checks, room};
 
 /// A soft clustering as a member of an ensemble: the memberships that are not 0, of each distinct
 /// row once.
@@ -179,10 +179,7 @@ impl SparseMemberships {
     /// # Errors
     /// As [`Partition::select`].
     pub fn select(&self, objects: &[usize]) -> Result<Self> {
-        let n = self.n_objects();
-        if let Some(&bad) = objects.iter().find(|&&i| i >= n) {
-            return Err(Error::out_of_range(format!("object {bad} of {n}")));
-        }
+        checks::exist(objects, self.n_objects())?;
         self.gathered(objects.len(), |i| Some(objects[i]))
     }
 

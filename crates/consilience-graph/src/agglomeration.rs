@@ -6,7 +6,7 @@ use consilience_core::{
     SimilarityGraph, ensure, sizes_in_lowest_terms,
 };
 
-use crate::lifespan::{Lifespan, check_tree_cut, chosen};
+use crate::lifespan::{Grown, Lifespan, check_tree_cut};
 use crate::linkage::linkage_of;
 
 /// What a node of the graph weighs in the linkage.
@@ -81,6 +81,10 @@ impl Agglomeration {
         graph: SimilarityGraph,
         observer: &dyn Observer,
     ) -> Result<Dendrogram> {
+        Ok(self.grown(graph, observer)?.told())
+    }
+
+    pub(crate) fn grown(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Grown> {
         let (grouping, d) = graph.into_parts();
         ensure!(grouping.n_nodes() > 0, empty("a similarity graph without nodes"));
         let weights: Vec<f64> = match self.weights {
@@ -93,13 +97,15 @@ impl Agglomeration {
         let unit = unit(d.view());
         if matches!(self.linkage, Linkage::Ward | Linkage::Centroid | Linkage::Median) {
             let tree = linkage_of(d, |s| 1.0 - s / unit, &weights, self.linkage, observer)?;
-            let ward = self.linkage == Linkage::Ward && times != 1.0;
-            return Ok(if ward { tree.map_heights(|h| h * times.sqrt()) } else { tree });
+            return match self.linkage {
+                Linkage::Ward => Grown::by_ward(tree, &weights, times),
+                _ => Ok(Grown::new(tree)),
+            };
         }
         // The other linkages are equivariant under shifts. Working on -s keeps similarities far
         // below the precision of 1 - s apart, which decide the last merges of long random walks.
         let tree = linkage_of(d, |s| -s, &weights, self.linkage, observer)?;
-        Ok(tree.map_heights(|h| 1.0 + h / unit))
+        Ok(Grown::new(tree.map_heights(|h| 1.0 + h / unit)))
     }
 }
 
@@ -121,8 +127,8 @@ impl GraphPartitioner for Agglomeration {
         let clusters = if grouping.n_nodes() == 0 {
             Vec::new()
         } else {
-            let tree = self.dendrogram(graph, observer)?;
-            tree.cut(chosen(self.clusters, Lifespan::Whole, &tree)?)?
+            let grown = self.grown(graph, observer)?;
+            grown.tree.cut(grown.chosen(self.clusters, Lifespan::Whole)?)?
         };
         let partition = grouping.expand(&clusters)?;
         if let Some(k) = self.clusters.fixed() {

@@ -133,6 +133,15 @@ impl CliqueCut {
         }
     }
 
+    /// The cluster of each node where a spectral cut made so many clusters of a graph on the
+    /// clusters of an ensemble that has more components: those of most objects stay whole, as
+    /// [`Components::joined`] says.
+    #[doc(hidden)]
+    pub fn joined(&self, incidence: &ClusterIncidence, clusters: usize) -> Option<Fit<Vec<usize>>> {
+        let spectral = self.method == CutMethod::Spectral;
+        spectral.then(|| Components::of_incidence(incidence).joined(clusters))?
+    }
+
     /// Divides the graph of cliques, where a cluster of so many objects has the given weight: the
     /// cluster of each node.
     ///

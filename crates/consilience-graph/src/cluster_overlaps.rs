@@ -50,10 +50,7 @@ impl ClusterOverlaps {
         let (member, members) = (incidence.member_of_cluster(), incidence.n_members());
         let mut labelled = room::zeros(member.len() * members)?;
         for c in 0..member.len() {
-            let (others, shared) = counts.row(c);
-            for (&d, x) in others.iter().zip(shared) {
-                labelled[c * members + member[d as usize]] += x;
-            }
+            counts.entries(c).for_each(|(d, x)| labelled[c * members + member[d]] += x);
         }
         let squares = squares(incidence, &member)?;
         let weights = incidence.member_weights().to_vec();
@@ -67,9 +64,8 @@ impl ClusterOverlaps {
             .map(|c| {
                 let labelled = &self.labelled[c * self.members..(c + 1) * self.members];
                 let mut entropy = vec![0.0; self.members];
-                let (others, shared) = self.counts.row(c);
-                for (&d, &x) in others.iter().zip(shared) {
-                    let u = self.member[d as usize];
+                for (d, x) in self.counts.entries(c) {
+                    let u = self.member[d];
                     entropy[u] += x / labelled[u] * (labelled[u] / x).log2();
                 }
                 let weights = labelled.iter().zip(&self.weights);
@@ -103,11 +99,10 @@ impl ClusterOverlaps {
                     parts[u * m + v] += 1.0;
                 }
             }
-            let (others, shared) = self.counts.row(c);
-            for (&d, &x) in others.iter().zip(shared) {
-                let v = self.member[d as usize];
+            for (d, x) in self.counts.entries(c) {
+                let v = self.member[d];
                 let (n, a, b) =
-                    (both[u * m + v], self.labelled[c * m + v], self.labelled[d as usize * m + u]);
+                    (both[u * m + v], self.labelled[c * m + v], self.labelled[d * m + u]);
                 mutual[u * m + v] += x / n * (n * x / (a * b)).ln();
             }
         }
@@ -229,6 +224,7 @@ mod tests {
                 .map(|(u, c)| (u, (0..80).filter(|&i| members[u].label(i) == Some(c)).collect()))
                 .collect();
             let (uncertainty, jaccard) = (overlaps.uncertainty(), overlaps.jaccard().unwrap());
+            let jaccard = jaccard.to_dense().unwrap();
             for (a, (u, inside)) in clusters.iter().enumerate() {
                 let mut sum = 0.0;
                 for v in &members {
@@ -250,8 +246,7 @@ mod tests {
                     let union = inside.iter().filter(seen).count()
                         + other.iter().filter(seen).count()
                         - common;
-                    let at = jaccard.row(a).0.iter().position(|&j| j as usize == b);
-                    let found = at.map_or(0.0, |at| jaccard.row(a).1[at]);
+                    let found = jaccard[[a, b]];
                     let expected = if union == 0 { 0.0 } else { common as f64 / union as f64 };
                     assert!((found - expected).abs() < 1e-12, "{a} {b}");
                 }
@@ -328,6 +323,7 @@ mod tests {
             let incidence = ClusterIncidence::of(&Microclusters::of(&e).unwrap()).unwrap();
             let overlaps = ClusterOverlaps::of(&incidence, &()).unwrap();
             let (uncertainty, jaccard) = (overlaps.uncertainty(), overlaps.jaccard().unwrap());
+            let jaccard = jaccard.to_dense().unwrap();
             let rows: Vec<Vec<Vec<f64>>> = (0..2 * n).map(|i| shares(&e, i)).collect();
             let clusters: Vec<(usize, usize)> =
                 (0..5).flat_map(|u| (0..rows[0][u].len()).map(move |c| (u, c))).collect();
@@ -352,8 +348,7 @@ mod tests {
                     let common: f64 = both().map(|r| r[u][c] * r[v][d]).sum();
                     let squares: f64 = both().map(|r| r[u][c] * r[u][c] + r[v][d] * r[v][d]).sum();
                     let expected = if common > 0.0 { common / (squares - common) } else { 0.0 };
-                    let at = jaccard.row(a).0.iter().position(|&j| j as usize == b);
-                    let found = at.map_or(0.0, |at| jaccard.row(a).1[at]);
+                    let found = jaccard[[a, b]];
                     assert!((found - expected).abs() < 1e-12, "{a} {b}: {found} {expected}");
                 }
             }

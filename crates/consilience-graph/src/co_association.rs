@@ -2,11 +2,12 @@ use consilience_core::{
     Accepts, Dendrogram, Error, Linkage, MemoryBudget, Microclusters, Observer, Report, Result,
     Similarity, SimilarityGraph, ensure, room, room::Zero,
 };
-use rayon::prelude::*;
 
 use crate::linkage::in_order;
 use crate::merging::{Level, farther, nearer};
-use crate::{ClusterIncidence, CountRow, EvidenceWeights, SimilarityRows, average_of_rows};
+use crate::{
+    ClusterIncidence, CountRow, EvidenceWeights, SimilarityRows, average_of_rows, each_row,
+};
 
 /// The co-association of microclusters: `a_ij = c_ij / N_ij`, 0 where no member labels both.
 ///
@@ -74,73 +75,63 @@ impl Similarity for CoAssociation {
             return weights.co_association(nodes, &incidence, self.budget, observer);
         }
         let scratch = CountRow::new(nodes)?;
-        let mut a = room::zeros(n * n)?;
-        a.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(
-            || scratch.clone(),
-            |row, (i, out)| {
-                if i % 64 == 0 {
-                    observer.check()?;
-                }
-                row.fill(nodes, i);
-                for (j, o) in out.iter_mut().enumerate() {
-                    *o = row.ratio(j);
-                }
-                Ok::<(), Error>(())
-            },
-        )?;
+        let mut a = room::zeros::<f64>(n * n)?;
+        each_row(&mut a, n, &scratch, observer, |row, i, out| {
+            row.fill(nodes, i);
+            out.iter_mut().enumerate().for_each(|(j, o)| *o = row.ratio(j));
+        })?;
         observer.progress("similarity", n, n);
         SimilarityGraph::of_symmetric(nodes.grouping().clone(), a)
     }
 
-    fn average_tree(
-        &self,
-        nodes: &Microclusters,
-        report: &mut Report,
-        observer: &dyn Observer,
-    ) -> Result<Option<Dendrogram>> {
-        let nodes = &*nodes.in_lowest_terms();
-        let tree =
-            EvidenceWeights::average_tree(nodes, self.budget, report, observer, |incidence| {
-                Ok(EvidenceWeights::equal(incidence))
-            })?;
-        if tree.is_some() || !nodes.is_plain() {
-            return Ok(tree);
-        }
-        ensure!(nodes.n_nodes() > 0, empty("a dendrogram needs at least one leaf"));
-        self.budget.check_square("co-association", nodes.n_nodes(), 8)?;
-        let mut rows = report.stage("similarity", || Rows::new(nodes))?;
-        let weights = nodes.grouping().weights();
-        let tree = || average_of_rows(&mut rows, &weights, observer);
-        report.stage("partition", tree).map(Some)
-    }
-}
-
-impl CoAssociation {
-    /// The tree of complete or single linkage over members with labels: these compare similarities
-    /// and make none, so that the places of the few ratios in their order are enough. To the bit
-    /// that of the matrix; `None` for other linkages and members, and where ratios are too many.
-    #[doc(hidden)]
-    pub fn tree_of_levels(
+    /// That of the matrix; to the bit, but for average linkage of complete members.
+    fn linkage_tree(
         &self,
         linkage: Linkage,
         nodes: &Microclusters,
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Option<Dendrogram>> {
-        let nodes = &*nodes.in_lowest_terms();
-        if !matches!(linkage, Linkage::Complete | Linkage::Single) || !nodes.is_plain() {
-            return Ok(None);
-        }
         ensure!(nodes.n_nodes() > 0, empty("a dendrogram needs at least one leaf"));
-        match Ratios::of(nodes) {
-            Some(ratios) if ratios.values.len() <= usize::from(u8::MAX) => {
-                self.levels::<u8>(&ratios, linkage, nodes, report, observer).map(Some)
-            }
-            Some(ratios) => self.levels::<u16>(&ratios, linkage, nodes, report, observer).map(Some),
-            None => Ok(None),
+        let nodes = &*nodes.in_lowest_terms();
+        match linkage {
+            Linkage::Average => self.average(nodes, report, observer),
+            Linkage::Complete | Linkage::Single if nodes.is_plain() => match Ratios::of(nodes) {
+                Some(ratios) if ratios.values.len() <= usize::from(u8::MAX) => {
+                    self.levels::<u8>(&ratios, linkage, nodes, report, observer).map(Some)
+                }
+                Some(ratios) => {
+                    self.levels::<u16>(&ratios, linkage, nodes, report, observer).map(Some)
+                }
+                None => Ok(None),
+            },
+            _ => Ok(None),
         }
     }
+}
 
+impl CoAssociation {
+    /// The tree of average linkage: from the clusters, or from a row of similarities at a time.
+    fn average(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Option<Dendrogram>> {
+        let equal = |incidence: &ClusterIncidence| Ok(EvidenceWeights::equal(incidence));
+        let tree = EvidenceWeights::average_tree(nodes, self.budget, report, observer, equal)?;
+        if tree.is_some() || !nodes.is_plain() {
+            return Ok(tree);
+        }
+        self.budget.check_square("co-association", nodes.n_nodes(), 8)?;
+        let mut rows = report.stage("similarity", || Rows::new(nodes))?;
+        let weights = nodes.grouping().weights();
+        let tree = || average_of_rows(&mut rows, &weights, observer);
+        report.stage("partition", tree).map(Some)
+    }
+
+    /// The tree of complete or single linkage: these compare similarities and make none, so that
+    /// the places of the few ratios in their order are enough.
     fn levels<T: Place>(
         &self,
         ratios: &Ratios,
@@ -211,23 +202,16 @@ impl Ratios {
         let n = nodes.n_nodes();
         let scratch = CountRow::new(nodes)?;
         let (complete, side) = (nodes.is_complete(), self.members + 1);
-        let mut d = room::zeros(n * n)?;
-        d.par_chunks_mut(n).enumerate().try_for_each_init(
-            || scratch.clone(),
-            |row, (i, out)| {
-                if i % 64 == 0 {
-                    observer.check()?;
-                }
-                row.fill(nodes, i);
-                let counts = row.together().iter().zip(row.both());
-                for (o, (&c, &both)) in out.iter_mut().zip(counts) {
-                    let base = if complete { 0 } else { usize::from(both) * side };
-                    *o = T::at(self.places[base + usize::from(c)]);
-                }
-                out[i] = T::FAR;
-                Ok::<(), Error>(())
-            },
-        )?;
+        let mut d = room::zeros::<T>(n * n)?;
+        each_row(&mut d, n, &scratch, observer, |row, i, out| {
+            row.fill(nodes, i);
+            let counts = row.together().iter().zip(row.both());
+            for (o, (&c, &both)) in out.iter_mut().zip(counts) {
+                let base = if complete { 0 } else { usize::from(both) * side };
+                *o = T::at(self.places[base + usize::from(c)]);
+            }
+            out[i] = T::FAR;
+        })?;
         Ok(d)
     }
 }
@@ -279,8 +263,8 @@ impl SimilarityRows for Rows<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Agglomeration;
-    use consilience_core::{Ensemble, ErrorKind, Partition, Seed};
+    use crate::{Agglomeration, LeafWeights, Linked};
+    use consilience_core::{Ensemble, ErrorKind, Hierarchy, Partition, Seed};
 
     /// Members of few clusters, so that many similarities are equal.
     fn nodes(seed: u64, objects: usize, members: usize, missing: bool) -> Microclusters {
@@ -305,17 +289,17 @@ mod tests {
                     let graph = similarity.between(&nodes, &mut Report::default(), &()).unwrap();
                     Agglomeration::new(linkage, 1).dendrogram(graph, &()).unwrap()
                 };
-                for linkage in [Linkage::Complete, Linkage::Single] {
-                    let found =
-                        similarity.tree_of_levels(linkage, &nodes, &mut Report::default(), &());
-                    let found = found.unwrap();
-                    assert_eq!(found, Some(tree(linkage)), "{linkage:?} {objects} {missing}");
-                }
-                // Complete ensembles have another way, unless members share many clusters.
-                if missing || objects == 1200 {
-                    let found = similarity.average_tree(&nodes, &mut Report::default(), &());
-                    let found = found.unwrap();
-                    assert_eq!(found, Some(tree(Linkage::Average)), "{objects} {missing}");
+                for linkage in [Linkage::Complete, Linkage::Single, Linkage::Average] {
+                    // Complete ensembles have another way, unless members share many clusters.
+                    if linkage == Linkage::Average && !missing && objects < 1200 {
+                        continue;
+                    }
+                    let linked = Linked::new(similarity, 1).linkage(linkage);
+                    let found = linked.tree(&nodes, &mut Report::default(), &()).unwrap();
+                    assert_eq!(found, tree(linkage), "{linkage:?} {objects} {missing}");
+                    let mut report = Report::default();
+                    let own = similarity.linkage_tree(linkage, &nodes, &mut report, &());
+                    assert_eq!(own.unwrap(), Some(found), "{linkage:?} {objects} {missing}");
                 }
             }
         }
@@ -326,15 +310,21 @@ mod tests {
         let nodes = nodes(1, 30, 401, true);
         let tree = |linkage, nodes: &Microclusters, bytes| {
             let similarity = CoAssociation::default().memory_budget(MemoryBudget::bytes(bytes));
-            similarity.tree_of_levels(linkage, nodes, &mut Report::default(), &())
+            similarity.linkage_tree(linkage, nodes, &mut Report::default(), &())
         };
         assert_eq!(tree(Linkage::Single, &nodes, 1 << 20).unwrap(), None);
         let nodes = super::tests::nodes(1, 100, 6, false);
-        assert_eq!(tree(Linkage::Average, &nodes, 1 << 20).unwrap(), None);
+        assert_eq!(tree(Linkage::Ward, &nodes, 1 << 20).unwrap(), None);
         // A byte for each pair, where the matrix takes eight.
         let pairs = nodes.n_nodes().pow(2) as u64;
         assert!(tree(Linkage::Complete, &nodes, pairs).unwrap().is_some());
         let e = tree(Linkage::Complete, &nodes, pairs - 1).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::TooLarge);
+        // So do all that are made of the similarity, whatever their leaves weigh.
+        let small = CoAssociation::default().memory_budget(MemoryBudget::bytes(pairs));
+        for weights in [LeafWeights::Objects, LeafWeights::Nodes] {
+            let linked = Linked::new(small, 2).linkage(Linkage::Complete).leaf_weights(weights);
+            assert!(linked.tree(&nodes, &mut Report::default(), &()).is_ok());
+        }
     }
 }

@@ -1,4 +1,4 @@
-use consilience_core::{Fit, Report, Result, Status, sizes_in_lowest_terms};
+use consilience_core::{Fit, Joined, Report, Result, Status, sizes_in_lowest_terms};
 use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::ClusterIncidence;
@@ -44,12 +44,11 @@ impl Components {
     /// Of the graph of microclusters and clusters, whose eigenvectors are those of the clusters;
     /// sizes count objects.
     pub fn of_incidence(incidence: &ClusterIncidence) -> Self {
-        let mut joined = Joined::new(incidence.n_rows());
-        for cluster in 0..incidence.n_clusters() {
+        let links = (0..incidence.n_clusters()).flat_map(|cluster| {
             let rows = incidence.rows_of(cluster);
-            rows.iter().for_each(|&row| joined.join(rows[0] as usize, row as usize));
-        }
-        let of_node = joined.numbers();
+            rows.iter().map(move |&row| (rows[0] as usize, row as usize))
+        });
+        let of_node = linked(incidence.n_rows(), links);
         let of_other =
             (0..incidence.n_clusters()).map(|c| of_node[incidence.rows_of(c)[0] as usize]);
         Self::new(of_node.clone(), of_other.collect(), incidence.sizes())
@@ -67,12 +66,11 @@ impl Components {
     /// Of a graph with a symmetric matrix of weights and a size of each node, cut by its own
     /// eigenvectors.
     pub fn of_graph(weights: ArrayView2<'_, f64>, sizes: &[f64]) -> Self {
-        let mut joined = Joined::new(weights.nrows());
-        for (i, row) in weights.rows().into_iter().enumerate() {
-            let links = row.iter().take(i).enumerate().filter(|(_, w)| **w != 0.0);
-            links.for_each(|(j, _)| joined.join(i, j));
-        }
-        let of_node = joined.numbers();
+        let links = weights.rows().into_iter().enumerate().flat_map(|(i, row)| {
+            let links = row.into_iter().take(i).enumerate().filter(|(_, w)| **w != 0.0);
+            links.map(move |(j, _)| (i, j))
+        });
+        let of_node = linked(weights.nrows(), links);
         Self::new(of_node.clone(), of_node, sizes)
     }
 
@@ -86,15 +84,14 @@ impl Components {
     /// assert_eq!(parts.of_node(), [0, 1, 0, 0]);
     /// ```
     pub fn of_links(links: impl IntoIterator<Item = (usize, usize)>, sizes: &[f64]) -> Self {
-        let mut joined = Joined::new(sizes.len());
-        links.into_iter().for_each(|(i, j)| joined.join(i, j));
-        let of_node = joined.numbers();
+        let of_node = linked(sizes.len(), links);
         Self::new(of_node.clone(), of_node, sizes)
     }
 
     /// Of a bipartite graph with weights between left nodes (rows), which are cut, and right nodes,
-    /// whose eigenvectors are found. A right node without links counts to the first component.
-    pub(crate) fn of_bipartite(b: ArrayView2<'_, f64>) -> Self {
+    /// whose eigenvectors are found, with a size of each left node. A right node without links
+    /// counts to the first component.
+    pub(crate) fn of_bipartite(b: ArrayView2<'_, f64>, sizes: &[f64]) -> Self {
         let mut joined = Joined::new(b.nrows());
         let mut first = vec![None; b.ncols()];
         for (i, row) in b.rows().into_iter().enumerate() {
@@ -108,10 +105,9 @@ impl Components {
                 }
             }
         }
-        let of_node = joined.numbers();
+        let of_node = numbers(joined);
         let of_other = first.iter().map(|f| f.map_or(0, |i| of_node[i])).collect();
-        let ones = vec![1.0; of_node.len()];
-        Self::new(of_node, of_other, &ones)
+        Self::new(of_node, of_other, sizes)
     }
 
     fn new(of_node: Vec<usize>, of_other: Vec<usize>, weights: &[f64]) -> Self {
@@ -257,33 +253,18 @@ fn by_first(found: &[usize]) -> Vec<usize> {
         .collect()
 }
 
-/// Sets of nodes that are joined, each with a node that stands for it.
-struct Joined(Vec<usize>);
-
-impl Joined {
-    fn new(nodes: usize) -> Self {
-        Joined((0..nodes).collect())
+/// The number of each node's set where the ends of all links are joined.
+fn linked(nodes: usize, links: impl IntoIterator<Item = (usize, usize)>) -> Vec<usize> {
+    let mut joined = Joined::new(nodes);
+    for (i, j) in links {
+        joined.join(i, j);
     }
+    numbers(joined)
+}
 
-    fn find(&mut self, mut node: usize) -> usize {
-        while self.0[node] != node {
-            self.0[node] = self.0[self.0[node]];
-            node = self.0[node];
-        }
-        node
-    }
-
-    fn join(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.find(a), self.find(b));
-        // The first node of a set stands for it.
-        self.0[a.max(b)] = a.min(b);
-    }
-
-    /// The number of each node's set, sets numbered by their first node.
-    fn numbers(&mut self) -> Vec<usize> {
-        let roots: Vec<usize> = (0..self.0.len()).map(|i| self.find(i)).collect();
-        by_first(&roots)
-    }
+/// The number of each node's set, sets numbered by their first node.
+fn numbers(joined: Joined) -> Vec<usize> {
+    joined.numbers(|_| true).0.into_iter().map(|set| set as usize).collect()
 }
 
 #[cfg(test)]
@@ -306,8 +287,9 @@ mod tests {
         assert_eq!(parts.sizes, [2.0, 1.0, 2.0]);
         assert_eq!(Components::of_clusters(&h).of_node(), parts.of_other);
         let b = array![[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.5, 0.0, 0.0]];
-        let parts = Components::of_bipartite(b.view());
+        let parts = Components::of_bipartite(b.view(), &[1.0, 5.0, 2.0]);
         assert_eq!((parts.of_node(), &parts.of_other[..]), (&[0, 1, 0][..], &[0, 1, 0][..]));
+        assert_eq!(parts.sizes, [3.0, 5.0]);
         let w = array![[0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]];
         assert_eq!(Components::of_graph(w.view(), &[1.0; 3]).of_node(), [0, 1, 0]);
     }

@@ -1,8 +1,9 @@
 use std::sync::Arc;
 
+#[cfg(any(doc, test))]
+use consilience_core::ErrorKind;
 use consilience_core::{
-    Error, ErrorKind, LabelInt, MemoryBudget, Observer, Partition, Result, ensure, room,
-    with_labels,
+    Error, LabelInt, MemoryBudget, Observer, Partition, Result, ensure, room, with_labels,
 };
 use consilience_num::tally::tally;
 use rayon::prelude::*;
@@ -56,12 +57,10 @@ impl CountRow {
             invalid("whole pair counts of members with memberships or weights")
         );
         let (n, members) = (microclusters.n_nodes(), microclusters.n_members());
-        if members > usize::from(u16::MAX) {
-            return Err(Error::new(
-                ErrorKind::TooLarge,
-                format!("pair counts over {members} members; at most {} fit", u16::MAX),
-            ));
-        }
+        ensure!(
+            members <= usize::from(u16::MAX),
+            too_large("pair counts over {members} members; at most {} fit", u16::MAX)
+        );
         let complete = microclusters.is_complete();
         Ok(CountRow {
             together: vec![0; n],
@@ -367,11 +366,12 @@ impl SparsePairCounts {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use consilience_core::{Ensemble, Seed};
 
-    fn random(seed: u64, n: usize, members: usize, k: usize, missing: f64) -> Ensemble {
+    /// Members with so many clusters and such a share of missing labels.
+    pub(crate) fn random(seed: u64, n: usize, members: usize, k: usize, missing: f64) -> Ensemble {
         let mut s = Seed(seed).stream();
         let members = (0..members)
             .map(|_| {

@@ -6,10 +6,9 @@ use consilience_core::{
     SimilarityGraph, ensure, room,
 };
 use ndarray::Array2;
-use rayon::prelude::*;
 
-use crate::ClusterIncidence;
 use crate::average::{average_linkage, canonical};
+use crate::{ClusterIncidence, each_row};
 
 /// The weights of an ensemble's clusters and members: what a weighted co-association is made of.
 ///
@@ -81,13 +80,11 @@ impl EvidenceWeights {
 
     fn check(&self, incidence: &ClusterIncidence) -> Result<()> {
         let (clusters, members) = (incidence.n_clusters(), incidence.n_members());
-        if (self.clusters.len(), self.members.len()) != (clusters, members) {
-            return Err(Error::shape(format!(
-                "weights of {} clusters and {} members, the ensemble has {clusters} and {members}",
-                self.clusters.len(),
-                self.members.len()
-            )));
-        }
+        let (own, of) = (self.clusters.len(), self.members.len());
+        ensure!(
+            (own, of) == (clusters, members),
+            shape("weights of {own} clusters and {of} members for {clusters} and {members}")
+        );
         Ok(())
     }
 
@@ -126,26 +123,19 @@ impl EvidenceWeights {
         budget.check_square("weighted co-association", n, 8)?;
         let counts = ExpectedCounts::new(self, nodes, Cow::Borrowed(incidence))?;
         let mut a = room::zeros(n * n)?;
-        a.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(
-            || vec![0.0; n],
-            |both, (i, out)| {
-                if i % 64 == 0 {
-                    observer.check()?;
-                }
-                counts.fill(i, out, both);
-                for (o, &b) in out.iter_mut().zip(both.iter()) {
-                    *o = if b > 0.0 { *o / b } else { 0.0 };
-                }
-                Ok::<(), Error>(())
-            },
-        )?;
+        each_row(&mut a, n, &vec![0.0; n], observer, |both, i, out| {
+            counts.fill(i, out, both);
+            for (o, &b) in out.iter_mut().zip(both.iter()) {
+                *o = if b > 0.0 { *o / b } else { 0.0 };
+            }
+        })?;
         observer.progress("similarity", n, n);
         let a = Array2::from_shape_vec((n, n), a).map_err(|e| Error::shape(e.to_string()))?;
         SimilarityGraph::new(nodes.grouping().clone(), a)
     }
 
     /// The tree of average linkage on the weighted co-association, without the matrix: what
-    /// [`Similarity::average_tree`](consilience_core::Similarity::average_tree) asks for. `None`
+    /// [`Similarity::linkage_tree`](consilience_core::Similarity::linkage_tree) asks for. `None`
     /// where some label is missing, and where the matrix is faster, takes half a gibibyte at most
     /// and is within the budget: among 1,000 to 8,192 microclusters of which two share more than
     /// four clusters on average. Merges that tie may be made in another order there. At least one

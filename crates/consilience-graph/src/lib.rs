@@ -54,6 +54,7 @@ mod merging;
 mod metis_cut;
 mod network;
 mod reliability;
+mod rows;
 mod similarity_from_sprs;
 mod spectral_cut;
 mod spectrum;
@@ -86,6 +87,7 @@ pub use network::Network;
 pub use reliability::{
     check_entropy_scale, ensemble_driven_cluster_index, normalized_crowd_agreement,
 };
+pub use rows::each_row;
 pub use similarity_from_sprs::similarity_from_sprs;
 pub use spectral_cut::SpectralCut;
 pub use spectrum::{Eigenpairs, IncidenceSpectrum, leading_eigenpairs};

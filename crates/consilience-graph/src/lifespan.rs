@@ -5,7 +5,8 @@ use consilience_core::{Clusters, Dendrogram, Error, Merge, Result};
 /// The heights of a tree between which [`Clusters::Lifetime`] compares lifetimes.
 ///
 /// Lifetimes at the two ends depend on the scale of a similarity: where no two nodes are ever very
-/// similar, the time before the first merge is long and says nothing.
+/// similar, the time before the first merge is long and says nothing. In a tree of Ward's linkage
+/// that a method grows, 1 is the height of the last merge where its two clusters share nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Lifespan {
@@ -36,7 +37,7 @@ impl Lifespan {
     /// # Errors
     /// As [`Lifespan::check`].
     pub fn clusters(self, clusters: Clusters, tree: &Dendrogram) -> Result<usize> {
-        chosen(clusters, self, tree)
+        chosen(clusters, self, tree, Scale::DISSIMILARITY)
     }
 
     /// Refuses what chooses no number of clusters in a tree.
@@ -47,16 +48,16 @@ impl Lifespan {
         check_tree_cut(clusters)
     }
 
-    /// The number of clusters of the longest lifetime.
-    fn longest(self, tree: &Dendrogram) -> usize {
-        let height = |merge: Option<&Merge>| merge.map_or(1.0, |m| m.height);
+    /// The number of clusters of the longest lifetime, where no height is above the ceiling.
+    fn longest(self, tree: &Dendrogram, ceiling: f64) -> usize {
+        let height = |merge: Option<&Merge>| merge.map_or(ceiling, |m| m.height);
         match self {
-            Lifespan::Whole => tree.longest_lifetime(1.0),
+            Lifespan::Whole => tree.longest_lifetime(ceiling),
             Lifespan::ToLastMerge => tree.longest_lifetime(height(tree.merges().last())),
             Lifespan::FromFirstMerge => {
                 let start = height(tree.merges().first());
-                if start < 1.0 {
-                    tree.clone().map_heights(|h| h - start).longest_lifetime(1.0 - start)
+                if start < ceiling {
+                    tree.clone().map_heights(|h| h - start).longest_lifetime(ceiling - start)
                 } else {
                     tree.n_leaves()
                 }
@@ -65,13 +66,81 @@ impl Lifespan {
     }
 }
 
+/// What the heights of a tree mean.
+#[derive(Clone, Copy)]
+struct Scale {
+    /// What they are multiplied by where they are told.
+    times: f64,
+    /// The largest that the last merge may have.
+    ceiling: f64,
+}
+
+impl Scale {
+    /// They are dissimilarities.
+    const DISSIMILARITY: Self = Scale { times: 1.0, ceiling: 1.0 };
+}
+
+/// A tree over leaves whose weights are in lowest terms: what is chosen by lifetimes does not
+/// depend on how objects are counted.
+pub(crate) struct Grown {
+    pub(crate) tree: Dendrogram,
+    scale: Scale,
+}
+
+impl Grown {
+    /// By any linkage but Ward's.
+    pub(crate) fn new(tree: Dendrogram) -> Self {
+        Grown { tree, scale: Scale::DISSIMILARITY }
+    }
+
+    /// By Ward's linkage over dissimilarities, of leaves whose weights were divided by a number.
+    /// Half the square of a height is what a merge adds to the squares within clusters, so that
+    /// heights are in the unit of the roots of weights, and the last one is highest where the two
+    /// clusters are at dissimilarity 1.
+    pub(crate) fn by_ward(tree: Dendrogram, weights: &[f64], divided_by: f64) -> Result<Self> {
+        let mut half = tree.cut(2)?;
+        let (mut sizes, mut squares) = ([0.0f64; 2], [0.0f64; 2]);
+        half.iter().zip(weights).for_each(|(&h, weight)| sizes[h] += weight);
+        let before_the_last = tree.merges().split_last().map_or(&[][..], |(_, before)| before);
+        for merge in before_the_last {
+            let own = half[merge.nodes[0]];
+            squares[own] += 0.5 * merge.height * merge.height;
+            half.push(own);
+        }
+        let [a, b] = sizes;
+        let ceiling = if b > 0.0 {
+            let free = (1.0 - squares[0] / a - squares[1] / b).max(0.0);
+            (2.0 * a * b / (a + b) * free).sqrt()
+        } else {
+            1.0
+        };
+        Ok(Grown { tree, scale: Scale { times: divided_by.sqrt(), ceiling } })
+    }
+
+    /// The tree with heights by the weights that were given.
+    pub(crate) fn told(self) -> Dendrogram {
+        let times = self.scale.times;
+        if times == 1.0 { self.tree } else { self.tree.map_heights(|h| h * times) }
+    }
+
+    /// The number of clusters that a criterion chooses.
+    pub(crate) fn chosen(&self, clusters: Clusters, lifespan: Lifespan) -> Result<usize> {
+        chosen(clusters, lifespan, &self.tree, self.scale)
+    }
+}
+
 /// The number of clusters that a criterion chooses in a tree.
-pub(crate) fn chosen(clusters: Clusters, lifespan: Lifespan, tree: &Dendrogram) -> Result<usize> {
+fn chosen(
+    clusters: Clusters,
+    lifespan: Lifespan,
+    tree: &Dendrogram,
+    Scale { times, ceiling }: Scale,
+) -> Result<usize> {
     match clusters {
         Clusters::Fixed(k) => Ok(k),
-        Clusters::Auto | Clusters::Lifetime => Ok(lifespan.longest(tree)),
+        Clusters::Auto | Clusters::Lifetime => Ok(lifespan.longest(tree, ceiling)),
         Clusters::Height(height) => {
-            Ok(tree.n_leaves() - tree.merges().partition_point(|m| m.height <= height))
+            Ok(tree.n_leaves() - tree.merges().partition_point(|m| m.height * times <= height))
         }
         other => Err(refused(other)),
     }
@@ -98,8 +167,10 @@ mod tests {
     use crate::{Agglomeration, CoAssociation, LeafWeights, Linked};
     use consilience_conformance::planted;
     use consilience_core::{
-        ConsensusFunction, GraphPartitioner, Hierarchy, Linkage, Seed, Similarity,
+        ConsensusFunction, Ensemble, GraphPartitioner, Hierarchy, Linkage, Microclusters, Observer,
+        Report, Seed, Similarity, SimilarityGraph,
     };
+    use ndarray::Array2;
 
     #[test]
     fn classes_that_live_longest_are_the_consensus() {
@@ -129,6 +200,92 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Heights by Ward are roots of sums over objects: more objects once left no cluster below 1.
+    #[test]
+    fn lifetimes_in_trees_by_ward_do_not_depend_on_how_objects_are_counted() {
+        let world = planted(Seed(2), &[12, 9, 6], 12, 0.05, 0.0).unwrap();
+        let method = |clusters: Clusters| {
+            Linked::new(CoAssociation::default(), clusters).linkage(Linkage::Ward)
+        };
+        let tree =
+            |ensemble: &Ensemble| method(Clusters::Lifetime).dendrogram(ensemble, &()).unwrap().1;
+        let plain = tree(&world.ensemble);
+        for times in [1, 3, 1000] {
+            let counted = world.ensemble.clone().with_counts(vec![times; 27]).unwrap();
+            let found = method(Clusters::Lifetime).consensus(&counted).unwrap();
+            assert_eq!(found, world.truth, "{times}");
+            // Heights are told by the objects there are, and a height is meant so.
+            let root = (times as f64).sqrt();
+            let (high, n) = (tree(&counted), plain.merges().len());
+            for (a, b) in high.merges().iter().zip(plain.merges()) {
+                assert!((a.height - b.height * root).abs() < 1e-9 * root);
+            }
+            let middle = 0.5 * (plain.merges()[n - 2].height + plain.merges()[n - 1].height);
+            let halves = method(Clusters::Height(middle * root)).consensus(&counted).unwrap();
+            assert_eq!(halves.n_clusters(), 2, "{times}");
+        }
+    }
+
+    /// Co-association that grows the trees of all linkages itself.
+    struct Grows;
+
+    impl Similarity for Grows {
+        fn name(&self) -> &str {
+            "grows"
+        }
+
+        fn between(
+            &self,
+            nodes: &Microclusters,
+            report: &mut Report,
+            observer: &dyn Observer,
+        ) -> Result<SimilarityGraph> {
+            CoAssociation::default().between(nodes, report, observer)
+        }
+
+        fn linkage_tree(
+            &self,
+            linkage: Linkage,
+            nodes: &Microclusters,
+            report: &mut Report,
+            observer: &dyn Observer,
+        ) -> Result<Option<Dendrogram>> {
+            let linked = Linked::new(CoAssociation::default(), 1).linkage(linkage);
+            linked.tree(nodes, report, observer).map(Some)
+        }
+    }
+
+    /// Heights that are roots of sums over objects were taken for dissimilarities.
+    #[test]
+    fn lifetimes_in_trees_by_ward_of_a_similarity_are_those_of_the_matrix() {
+        let world = planted(Seed(2), &[12, 9, 6], 12, 0.05, 0.0).unwrap();
+        for times in [1, 1000] {
+            let counted = world.ensemble.clone().with_counts(vec![times; 27]).unwrap();
+            let method = Linked::new(Grows, Clusters::Lifetime).linkage(Linkage::Ward);
+            assert_eq!(method.consensus(&counted).unwrap(), world.truth, "{times}");
+        }
+    }
+
+    #[test]
+    fn the_last_merge_by_ward_is_highest_where_nothing_is_shared() {
+        let weights = [2.0, 1.0, 4.0, 3.0];
+        for between in [0.2, 0.7, 1.0] {
+            let near = |(i, j): (usize, usize)| if i / 2 == j / 2 { 0.1 } else { between };
+            let d = Array2::from_shape_fn((4, 4), near);
+            let tree = crate::linkage(d, &weights, Linkage::Ward, &()).unwrap();
+            let last = tree.merges()[2].height;
+            let ceiling = Grown::by_ward(tree, &weights, 1.0).unwrap().scale.ceiling;
+            // By definition: clusters of 3 and 7 whose squares within are those of pairs.
+            let within = 0.01 * (2.0 / 9.0 + 12.0 / 49.0);
+            let height = |far: f64| (2.0 * 3.0 * 7.0 / 10.0 * (far * far - within)).sqrt();
+            assert!((last - height(between)).abs() < 1e-12, "{between}: {last}");
+            assert!((ceiling - height(1.0)).abs() < 1e-12, "{between}: {ceiling}");
+        }
+        let leaf = Dendrogram::from_merges(1, Vec::new()).unwrap();
+        let leaf = Grown::by_ward(leaf, &[5.0], 2.0).unwrap();
+        assert_eq!(leaf.chosen(Clusters::Auto, Lifespan::Whole).unwrap(), 1);
     }
 
     /// Four leaves, merged one after the other.

@@ -6,9 +6,9 @@ use consilience_num::reduce::{each_chunk, ordered_chunks};
 use ndarray::Array2;
 
 use crate::Dendrogram;
-use crate::chain::{Stored, chain};
+use crate::chain::chain;
 use crate::merging::{
-    LANES, Level, Merge, ROWS, Update, average, farther, find, nearer, smallest, take_in,
+    LANES, Left, Level, ROWS, Stored, Update, average, farther, find, nearer, smallest,
 };
 
 /// Builds the tree that repeatedly merges the two nearest clusters.
@@ -212,11 +212,13 @@ pub(crate) fn in_order<T: Level>(
     update: impl Update<T>,
 ) -> Result<Vec<(usize, usize, T)>> {
     let n = weights.len();
-    let mut left = Left::new(d, weights, update);
+    let mut leaves = Stored::new(d, n);
+    let mut left = Left::new(&mut leaves, weights, update)?;
+    (0..n).try_for_each(|i| left.read(i))?;
     let mut merges = Vec::with_capacity(n - 1);
-    let next = |rows: Range<usize>| rows.map(|i| left.next(i)).collect::<Vec<_>>();
+    let first = |rows: Range<usize>| rows.map(|i| next(left.row(i), i)).collect::<Vec<_>>();
     let (mut near, mut neighbour): (Vec<T>, Vec<usize>) =
-        ordered_chunks(n, ROWS, next, Vec::with_capacity(n), |mut all, part| {
+        ordered_chunks(n, ROWS, first, Vec::with_capacity(n), |mut all, part| {
             all.extend(part);
             all
         })
@@ -234,11 +236,11 @@ pub(crate) fn in_order<T: Level>(
         let keep = near.iter().position(|&v| v == height).unwrap_or(0);
         let gone = neighbour[keep];
         merges.push((left.cluster[keep], left.cluster[gone], height));
-        left.merge(keep, gone);
+        left.merge(keep, gone)?;
         (near[gone], neighbour[gone]) = (T::FAR, 0);
         let by = |i: &usize| *i == keep || neighbour[*i] == keep || neighbour[*i] == gone;
         stale.clear();
-        stale.extend((0..gone).filter(by).filter(|&i| left.alive[i]));
+        stale.extend((0..gone).filter(by).filter(|&i| left.is_alive(i)));
         // Those that are gone are far from the union, so that nothing changes there.
         let union = left.row(keep).iter().zip(near[..keep].iter_mut().zip(&mut neighbour));
         for (&v, (near, neighbour)) in union {
@@ -247,10 +249,10 @@ pub(crate) fn in_order<T: Level>(
             }
         }
         for &i in &stale {
-            left.refresh(i);
-            (near[i], neighbour[i]) = left.next(i);
+            left.read(i)?;
+            (near[i], neighbour[i]) = next(left.row(i), i);
         }
-        if let Some(places) = left.close_ranks() {
+        if let Some(places) = left.close_ranks()? {
             let kept = |i: &usize| places[*i] != usize::MAX;
             near = (0..places.len()).filter(kept).map(|i| near[i]).collect();
             neighbour = (0..places.len()).filter(kept).map(|i| places[neighbour[i]]).collect();
@@ -260,118 +262,11 @@ pub(crate) fn in_order<T: Level>(
     Ok(merges)
 }
 
-/// The clusters that are left, each at a place in the order of their first leaves, and how far they
-/// are apart. Clusters that are gone keep their places until the others move together.
-///
-/// A merge writes the row of the union alone. Every other row takes a merge in when it is next
-/// needed ([`Left::refresh`]), from its own entries: writing the union's column at once would touch
-/// another line of memory for each cluster.
-struct Left<'a, T, F> {
-    /// Rows of `cluster.len()`; far on the diagonal.
-    d: &'a mut [T],
-    /// The first leaf of the cluster at each place.
-    cluster: Vec<usize>,
-    weight: Vec<f64>,
-    alive: Vec<bool>,
-    n_alive: usize,
-    /// The merges since the places were laid out.
-    merges: Vec<Merge<T>>,
-    /// How many of them each row has taken in.
-    seen: Vec<usize>,
-    update: F,
-}
-
-impl<'a, T: Level, F: Update<T>> Left<'a, T, F> {
-    fn new(d: &'a mut [T], weights: &[f64], update: F) -> Self {
-        let n = weights.len();
-        Left {
-            d,
-            cluster: (0..n).collect(),
-            weight: weights.to_vec(),
-            alive: vec![true; n],
-            n_alive: n,
-            merges: Vec::new(),
-            seen: vec![0; n],
-            update,
-        }
-    }
-
-    /// A row; as of its last refreshing, far from what was gone then.
-    fn row(&self, i: usize) -> &[T] {
-        let n = self.cluster.len();
-        &self.d[i * n..(i + 1) * n]
-    }
-
-    /// Takes the merges into a row that it does not know of yet.
-    fn refresh(&mut self, i: usize) {
-        let n = self.cluster.len();
-        let missed = &self.merges[self.seen[i]..];
-        take_in(&mut self.d[i * n..][..n], missed, self.weight[i], &self.update);
-        self.seen[i] = self.merges.len();
-    }
-
-    /// The nearest cluster of higher number, and how far it is; itself and far where there is none.
-    /// The row must be refreshed.
-    fn next(&self, i: usize) -> (T, usize) {
-        let row = &self.row(i)[i + 1..];
-        let least = smallest(row);
-        (least, find(row, least).map_or(i, |at| i + 1 + at))
-    }
-
-    /// Puts the union in the place of `keep`.
-    fn merge(&mut self, keep: usize, gone: usize) {
-        self.refresh(keep);
-        self.refresh(gone);
-        let n = self.cluster.len();
-        let apart = self.row(keep)[gone];
-        let (wa, wb) = (self.weight[keep], self.weight[gone]);
-        let (before, from) = self.d.split_at_mut(gone * n);
-        for ((a, &b), &w) in before[keep * n..][..n].iter_mut().zip(&from[..n]).zip(&self.weight) {
-            *a = (self.update)(*a, b, apart, wa, wb, w);
-        }
-        self.d[keep * n + keep] = T::FAR;
-        self.d[keep * n + gone] = T::FAR;
-        self.alive[gone] = false;
-        self.n_alive -= 1;
-        self.weight[keep] += wb;
-        self.merges.push(Merge { keep, gone, apart, weights: [wa, wb] });
-        self.seen[keep] = self.merges.len();
-    }
-
-    /// Where a third is gone, the others move together: what is read and written next lies closer.
-    /// The new place of each old one.
-    fn close_ranks(&mut self) -> Option<Vec<usize>> {
-        let n = self.cluster.len();
-        if 3 * self.n_alive > 2 * n {
-            return None;
-        }
-        let (merges, alive, update) = (&self.merges, &self.alive, &self.update);
-        let (seen, weight) = (&self.seen, &self.weight);
-        each_chunk(&mut self.d[..n * n], n * ROWS, &|c, rows| {
-            for (i, row) in (c * ROWS..).zip(rows.chunks_mut(n)) {
-                if alive[i] {
-                    take_in(row, &merges[seen[i]..], weight[i], update);
-                }
-            }
-        });
-        let old: Vec<usize> = (0..n).filter(|&i| self.alive[i]).collect();
-        let mut places = vec![usize::MAX; n];
-        let mut to = 0;
-        for (place, &i) in old.iter().enumerate() {
-            places[i] = place;
-            for &j in &old {
-                // Never beyond what is still to be read.
-                self.d[to] = self.d[i * n + j];
-                to += 1;
-            }
-        }
-        self.cluster = old.iter().map(|&i| self.cluster[i]).collect();
-        self.weight = old.iter().map(|&i| self.weight[i]).collect();
-        self.alive = vec![true; old.len()];
-        self.merges.clear();
-        self.seen = vec![0; old.len()];
-        Some(places)
-    }
+/// The nearest cluster of higher number, and how far it is; itself and far where there is none.
+fn next<T: Level>(row: &[T], i: usize) -> (T, usize) {
+    let higher = &row[i + 1..];
+    let least = smallest(higher);
+    (least, find(higher, least).map_or(i, |at| i + 1 + at))
 }
 
 #[cfg(test)]
@@ -451,6 +346,24 @@ mod tests {
         }
     }
 
+    /// What comes of joining the nearest two sets of leaves, the first of equally near ones, again
+    /// and again: their dissimilarity, and the number of each leaf's set then.
+    fn by_definition(d: &Array2<f64>, w: &[f64], method: Linkage) -> Vec<(f64, Vec<usize>)> {
+        let mut live: Vec<Vec<usize>> = (0..w.len()).map(|i| vec![i]).collect();
+        let mut out = Vec::new();
+        while live.len() > 1 {
+            let pairs = (0..live.len()).flat_map(|a| (a + 1..live.len()).map(move |b| (a, b)));
+            let far = pairs.map(|(a, b)| (between(d, w, &live[a], &live[b], method), a, b));
+            let (height, kept, gone) = far.reduce(|x, y| if y.0 < x.0 { y } else { x }).unwrap();
+            let gone = live.remove(gone);
+            live[kept].extend(gone);
+            let mut set = vec![0; w.len()];
+            live.iter().enumerate().for_each(|(c, l)| l.iter().for_each(|&i| set[i] = c));
+            out.push((height, set));
+        }
+        out
+    }
+
     #[test]
     fn ties_go_to_the_lowest_numbers() {
         for method in [Linkage::Single, Linkage::Complete] {
@@ -460,24 +373,8 @@ mod tests {
             for seed in 0..50 {
                 let d = points(seed, 12, true);
                 let tree = linkage(d.clone(), &[1.0; 12], method, &()).unwrap();
-                let mut live: Vec<Vec<usize>> = (0..12).map(|i| vec![i]).collect();
-                while live.len() > 1 {
-                    let mut best = (f64::INFINITY, 0, 0);
-                    for a in 0..live.len() {
-                        for b in a + 1..live.len() {
-                            let v = between(&d, &[1.0; 12], &live[a], &live[b], method);
-                            if v < best.0 {
-                                best = (v, a, b);
-                            }
-                        }
-                    }
-                    let gone = live.remove(best.2);
-                    live[best.1].extend(gone);
-                    let mut expected = vec![0; 12];
-                    live.iter()
-                        .enumerate()
-                        .for_each(|(c, l)| l.iter().for_each(|&i| expected[i] = c));
-                    assert_eq!(tree.cut(live.len()).unwrap(), expected, "{method:?} {seed}");
+                for (t, (_, sets)) in by_definition(&d, &[1.0; 12], method).iter().enumerate() {
+                    assert_eq!(tree.cut(11 - t).unwrap(), *sets, "{method:?} {seed}");
                 }
             }
         }
@@ -491,52 +388,40 @@ mod tests {
             let d = points(seed, n, false);
             let w: Vec<f64> = (0..n).map(|_| 1.0 + s.below(4) as f64).collect();
             let tree = linkage(d.clone(), &w, Linkage::Centroid, &()).unwrap();
-            let mut live: Vec<Vec<usize>> = (0..n).map(|i| vec![i]).collect();
             let mut last = 0.0f64;
-            for m in tree.merges() {
-                let mut best = (f64::INFINITY, 0, 0);
-                for a in 0..live.len() {
-                    for b in a + 1..live.len() {
-                        let v = between(&d, &w, &live[a], &live[b], Linkage::Centroid);
-                        if v < best.0 {
-                            best = (v, a, b);
-                        }
-                    }
-                }
-                inverted += usize::from(best.0 < last - 1e-9);
-                last = last.max(best.0);
+            let steps = by_definition(&d, &w, Linkage::Centroid);
+            for (t, (m, (height, sets))) in tree.merges().iter().zip(steps).enumerate() {
+                inverted += usize::from(height < last - 1e-9);
+                last = last.max(height);
                 assert!((m.height - last).abs() < 1e-7, "{seed}: {} {last}", m.height);
-                let gone = live.remove(best.2);
-                live[best.1].extend(gone);
-                let mut expected = vec![0; n];
-                live.iter().enumerate().for_each(|(c, l)| l.iter().for_each(|&i| expected[i] = c));
-                assert_eq!(tree.cut(live.len()).unwrap(), expected, "{seed}");
+                assert_eq!(tree.cut(n - 1 - t).unwrap(), sets, "{seed}");
             }
         }
         assert!(inverted > 10, "{inverted} merges nearer than the one before");
     }
 
+    /// Leaves of weight one against kodama, whose heights may go down.
+    fn certify_by_kodama(d: &Array2<f64>, ours: Linkage, theirs: kodama::Method) {
+        let n = d.nrows();
+        let mut condensed: Vec<f64> =
+            (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|p| d[p]).collect();
+        let expected = kodama::linkage(&mut condensed, n, theirs);
+        let tree = linkage(d.clone(), &vec![1.0; n], ours, &()).unwrap();
+        let mut last = 0.0f64;
+        for (m, step) in tree.merges().iter().zip(expected.steps()) {
+            last = last.max(step.dissimilarity);
+            assert!((m.height - last).abs() < 1e-9, "{ours:?} {n}");
+            assert_eq!(m.nodes, [step.cluster1, step.cluster2], "{ours:?} {n}");
+            assert_eq!(m.leaves, step.size);
+        }
+    }
+
     #[test]
     fn centroid_and_median_are_those_of_kodama() {
         for seed in 0..40 {
-            let n = 2 + seed as usize;
-            let d = points(seed, n, false);
-            for (ours, theirs) in [
-                (Linkage::Centroid, kodama::Method::Centroid),
-                (Linkage::Median, kodama::Method::Median),
-            ] {
-                let mut condensed: Vec<f64> =
-                    (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|p| d[p]).collect();
-                let expected = kodama::linkage(&mut condensed, n, theirs);
-                let tree = linkage(d.clone(), &vec![1.0; n], ours, &()).unwrap();
-                let mut last = 0.0f64;
-                for (m, step) in tree.merges().iter().zip(expected.steps()) {
-                    last = last.max(step.dissimilarity);
-                    assert!((m.height - last).abs() < 1e-9, "{ours:?} {seed}");
-                    assert_eq!(m.nodes, [step.cluster1, step.cluster2], "{ours:?} {seed}");
-                    assert_eq!(m.leaves, step.size);
-                }
-            }
+            let d = points(seed, 2 + seed as usize, false);
+            certify_by_kodama(&d, Linkage::Centroid, kodama::Method::Centroid);
+            certify_by_kodama(&d, Linkage::Median, kodama::Method::Median);
         }
         let e = linkage(-points(1, 3, false), &[1.0; 3], Linkage::Median, &()).unwrap_err();
         assert!(e.message().contains("Median linkage expects"), "{e}");
@@ -588,15 +473,7 @@ mod tests {
                 kodama::Method::Single, kodama::Method::Average, kodama::Method::Complete,
                 kodama::Method::Ward,
             ]) {
-                let mut condensed: Vec<f64> =
-                    (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|p| d[p]).collect();
-                let expected = kodama::linkage(&mut condensed, n, theirs);
-                let tree = linkage(d.clone(), &vec![1.0; n], ours, &()).unwrap();
-                for (m, step) in tree.merges().iter().zip(expected.steps()) {
-                    prop_assert!((m.height - step.dissimilarity).abs() < 1e-9);
-                    prop_assert_eq!(m.nodes, [step.cluster1, step.cluster2]);
-                    prop_assert_eq!(m.leaves, step.size);
-                }
+                certify_by_kodama(&d, ours, theirs);
             }
         }
 

@@ -1,8 +1,10 @@
 use std::sync::Mutex;
 
+#[cfg(doc)]
+use consilience_core::ErrorKind;
 use consilience_core::{
-    Error, ErrorKind, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report, Result,
-    Seed, SimilarityGraph, ensure,
+    Error, Fit, GraphPartitioner, MemoryBudget, Observer, Partition, Report, Result, Seed,
+    SimilarityGraph, ensure,
 };
 use ndarray::ArrayView2;
 
@@ -86,12 +88,10 @@ impl MetisCut {
 
     /// The part of each node; at least two parts and more nodes than parts.
     fn parts(&self, links: &Links, sizes: &[i32]) -> Result<Vec<i32>> {
-        let clusters = i32::try_from(self.clusters).map_err(|_| {
-            Error::new(ErrorKind::TooLarge, format!("{} clusters for METIS", self.clusters))
-        })?;
+        let clusters = i32::try_from(self.clusters)
+            .map_err(|_| Error::too_large(format!("{} clusters for METIS", self.clusters)))?;
         let mut part = vec![0; sizes.len()];
-        let refused =
-            |e: &dyn std::fmt::Debug| Error::new(ErrorKind::TooLarge, format!("METIS: {e:?}"));
+        let refused = |e: &dyn std::fmt::Debug| Error::too_large(format!("METIS: {e:?}"));
         // A panic elsewhere while the lock was held leaves nothing behind that could hurt.
         let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let graph = metis::Graph::new(1, clusters, &links.first, &links.others)
@@ -142,13 +142,8 @@ fn integers(sizes: &[u64]) -> Result<Vec<i32>> {
     if total <= most {
         return Ok(sizes.iter().map(|&s| s as i32).collect());
     }
-    if sizes.len() > i32::MAX as usize / 2 {
-        let n = sizes.len();
-        return Err(Error::new(
-            ErrorKind::TooLarge,
-            format!("{n} nodes for METIS; at most {}", i32::MAX / 2),
-        ));
-    }
+    let (n, limit) = (sizes.len(), i32::MAX / 2);
+    ensure!(n <= limit as usize, too_large("{n} nodes for METIS; at most {limit}"));
     // Half of the range for the objects, half for rounding up.
     Ok(sizes.iter().map(|&s| (0.5 * most * (s as f64 / total)).ceil() as i32).collect())
 }
@@ -177,12 +172,7 @@ impl Links {
             }
         }
         budget.check_table("links for METIS", count, 1, 16)?;
-        if count > (1 << 29) {
-            return Err(Error::new(
-                ErrorKind::TooLarge,
-                format!("{count} links for METIS; at most {}", 1 << 29),
-            ));
-        }
+        ensure!(count <= 1 << 29, too_large("{count} links for METIS; at most {}", 1 << 29));
         // Every link keeps a weight of at least 1, which may add up to as much again.
         let scale = (MAX_WEIGHT - count as f64) / total;
         let mut links = Links {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use consilience_core::{
-    Ensemble, Error, Grouping, LabelInt, Microclusters, Observer, Partition, Result, Watch, ensure,
-    room, with_labels,
+    Ensemble, Grouping, LabelInt, Microclusters, Observer, Partition, Result, Watch, ensure, room,
+    with_labels,
 };
 use rayon::prelude::*;
 use sprs::CsMat;
@@ -57,12 +57,10 @@ impl Network {
     /// O(nodes + edges log(edges of a node)).
     pub fn new(nodes: usize, pairs: impl IntoIterator<Item = (usize, usize)>) -> Result<Self> {
         ensure!(nodes > 0, empty("a network without nodes"));
-        if nodes >= u32::MAX as usize {
-            return Err(Error::too_large(format!(
-                "a network of {nodes} nodes; expected fewer than {}",
-                u32::MAX
-            )));
-        }
+        ensure!(
+            nodes < u32::MAX as usize,
+            too_large("a network of {nodes} nodes; expected fewer than {}", u32::MAX)
+        );
         let mut edges: Vec<(u32, u32)> = Vec::new();
         for (e, (a, b)) in pairs.into_iter().enumerate() {
             ensure!(a.max(b) < nodes, out_of_range("edge {e}: node {} of {nodes}", a.max(b)));
@@ -165,9 +163,7 @@ impl Network {
         if ensemble.is_soft() || ensemble.weights().is_some() {
             return self.agreements(ensemble, observer);
         }
-        if members > usize::from(u16::MAX) {
-            return Err(Error::too_large(format!("{members} members; expected at most 65535")));
-        }
+        ensure!(members <= 65535, too_large("{members} members; expected at most 65535"));
         let narrow = ensemble.members().iter().all(|m| m.n_clusters() < usize::from(u16::MAX));
         match narrow {
             true => self.shares::<u16, 32>(ensemble, observer),

@@ -1,6 +1,6 @@
 //! How far to trust each cluster and each member of an ensemble.
 
-use consilience_core::{Error, Observer, Result};
+use consilience_core::{Observer, Result, ensure};
 
 use crate::{ClusterIncidence, ClusterOverlaps};
 
@@ -63,9 +63,10 @@ pub fn ensemble_driven_cluster_index(
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter).
 pub fn check_entropy_scale(scale: f64) -> Result<()> {
-    if !(scale > 0.0) || scale.is_infinite() {
-        return Err(Error::invalid(format!("entropy scale {scale}; expected a positive number")));
-    }
+    ensure!(
+        scale > 0.0 && scale.is_finite(),
+        invalid("entropy scale {scale}; expected a positive number")
+    );
     Ok(())
 }
 

@@ -2,7 +2,6 @@ use consilience_core::{Error, MemoryBudget, Observer, Result, ensure, room};
 use consilience_num::eigen::{
     SymmetricOperator, TruncatedOptions, try_symmetric_eigen, try_truncated_eigen,
 };
-use consilience_num::sparse::Csr;
 use consilience_num::transfer::DENSE;
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
@@ -174,13 +173,11 @@ impl IncidenceSpectrum {
         incidence: &ClusterIncidence,
         count: usize,
     ) -> Result<Array2<f64>> {
-        if incidence.n_rows() != self.row_scale.len() {
-            return Err(Error::shape(format!(
-                "an incidence of {} microclusters, the spectrum is of {}",
-                incidence.n_rows(),
-                self.row_scale.len()
-            )));
-        }
+        let (rows, own) = (incidence.n_rows(), self.row_scale.len());
+        ensure!(
+            rows == own,
+            shape("an incidence of {rows} microclusters, the spectrum is of {own}")
+        );
         let count = count.min(self.values.len());
         let mut rows = incidence.times(self.projection.slice(s![.., ..count]))?;
         for (mut row, &scale) in rows.rows_mut().into_iter().zip(&self.row_scale) {
@@ -190,23 +187,7 @@ impl IncidenceSpectrum {
     }
 }
 
-/// A stored sparse symmetric matrix.
-struct Symmetric<'a>(&'a Csr);
-
-impl SymmetricOperator for Symmetric<'_> {
-    fn dim(&self) -> usize {
-        self.0.n_rows()
-    }
-
-    fn apply(&self, x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>) {
-        let width = x.ncols();
-        if let (Some(x), Some(y)) = (x.as_slice(), y.as_slice_mut()) {
-            self.0.multiply(x, y, width);
-        }
-    }
-}
-
-/// The same matrix, multiplied factor by factor.
+/// `diag(scale) B0' diag(shares) B0 diag(scale)`, multiplied factor by factor.
 struct Factored<'a> {
     incidence: &'a ClusterIncidence,
     shares: &'a [f64],
@@ -307,7 +288,7 @@ pub(crate) fn leading(
         let top = if full {
             try_truncated_eigen(&Factored { incidence, shares, scale }, &options, observer)?
         } else {
-            try_truncated_eigen(&Symmetric(stored.insert(assembled()?)), &options, observer)?
+            try_truncated_eigen(&*stored.insert(assembled()?), &options, observer)?
         };
         if usable(top.converged, c, &top.values) {
             let (values, vectors, converged) = (top.values, top.vectors, top.converged);
@@ -320,7 +301,7 @@ pub(crate) fn leading(
         Some(stored) => stored,
         None => assembled()?,
     };
-    leading_eigenpairs(&stored_dense(&stored)?, count, observer)
+    leading_eigenpairs(&stored.to_dense()?, count, observer)
 }
 
 /// Refuses vectors that do not fit the budget: what the iteration for `count` eigenpairs of `c`
@@ -335,15 +316,6 @@ fn check_basis(budget: MemoryBudget, c: usize, rows: usize, count: usize) -> Res
     let columns = (6 * block).max(BASIS) + 5 * block;
     let numbers = c.saturating_mul(columns).saturating_add(rows.saturating_mul(block));
     budget.check_table("vectors of clusters, for eigenpairs,", numbers, 1, 8)
-}
-
-fn stored_dense(a: &Csr) -> Result<Array2<f64>> {
-    let mut dense = room::table(a.n_rows(), a.n_rows())?;
-    for i in 0..a.n_rows() {
-        let (columns, values) = a.row(i);
-        columns.iter().zip(values).for_each(|(&j, &v)| dense[[i, j as usize]] = v);
-    }
-    Ok(dense)
 }
 
 /// Whether so many pairs of clusters may overlap that multiplying by the incidence twice costs less
@@ -426,10 +398,10 @@ mod tests {
             y
         };
         let factored = Factored { incidence: &incidence, shares: &shares, scale: &scale };
-        let (a, b) = (product(&factored), product(&Symmetric(&stored)));
+        let (a, b) = (product(&factored), product(&stored));
         assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-12 * b.abs()));
         let found = leading(&incidence, &shares, &scale, 4, MemoryBudget::default(), &()).unwrap();
-        let all = try_symmetric_eigen(stored_dense(&stored).unwrap().view()).unwrap().unwrap();
+        let all = try_symmetric_eigen(stored.to_dense().unwrap().view()).unwrap().unwrap();
         assert!(
             found.converged
                 && found.values.iter().zip(&all.values).all(|(a, b)| (a - b).abs() < 1e-9 * b)
@@ -474,9 +446,8 @@ mod tests {
         // Few of many pairs are those of the whole matrix.
         let (shares, scale) = (vec![1.0; incidence.n_rows()], vec![0.3; incidence.n_clusters()]);
         let stored = incidence.overlaps(&shares, &()).unwrap().map(|_, _, v| 0.3 * v * 0.3);
-        assert_eq!(Symmetric(&stored).dim(), incidence.n_clusters());
         let found = leading(&incidence, &shares, &scale, 3, MemoryBudget::default(), &()).unwrap();
-        let all = try_symmetric_eigen(stored_dense(&stored).unwrap().view()).unwrap().unwrap();
+        let all = try_symmetric_eigen(stored.to_dense().unwrap().view()).unwrap().unwrap();
         assert_eq!(found.values.len(), 3);
         assert!(found.values.iter().zip(&all.values).all(|(a, b)| (a - b).abs() < 1e-6 * b));
     }

@@ -122,11 +122,32 @@ impl TransferCut {
     /// column for a weight that is none; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty)
     /// for no right nodes or a left node without any link.
     pub fn fit(&self, b: ArrayView2<'_, f64>, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
+        self.fit_counted(b, &vec![1.0; b.nrows()], observer)
+    }
+
+    /// As [`TransferCut::fit`], where a left node stands for so many objects. They say which
+    /// components are the largest where there are more than clusters; the cut itself counts nodes.
+    ///
+    /// # Errors
+    /// As [`TransferCut::fit`];
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another number
+    /// of sizes than of left nodes.
+    #[doc(hidden)]
+    pub fn fit_counted(
+        &self,
+        b: ArrayView2<'_, f64>,
+        objects: &[f64],
+        observer: &dyn Observer,
+    ) -> Result<Fit<Vec<usize>>> {
         let (left, right) = b.dim();
         self.check(left)?;
+        ensure!(
+            objects.len() == left,
+            shape("objects of {} left nodes, of which there are {left}", objects.len())
+        );
         ensure!(right > 0, empty("a bipartite graph without right nodes"));
         let rows = degrees(b)?;
-        let parts = Components::of_bipartite(b);
+        let parts = Components::of_bipartite(b, objects);
         if let Some(joined) = self.clusters.fixed().and_then(|k| parts.joined(k)) {
             return Ok(joined);
         }

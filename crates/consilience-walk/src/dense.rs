@@ -2,6 +2,7 @@
 
 use consilience_core::{Error, Observer, Result, room};
 use consilience_num::eigen::try_symmetric_eigen;
+use consilience_num::reduce::each_chunk;
 use consilience_num::sparse::Csr;
 use rayon::prelude::*;
 
@@ -11,6 +12,8 @@ use crate::Transition;
 const PANEL_BYTES: usize = 1 << 20;
 /// Rows of a product that are transposed together.
 const STRIP: usize = 8;
+/// Rows of a matrix that one task fills.
+const TILE: usize = 64;
 
 /// G by Horner's rule, `G_t = P (I + G_(t-1)) P'`: 2 T products with the sparse P, no cancellation,
 /// so that even the smallest entries keep their relative accuracy.
@@ -21,7 +24,7 @@ pub(crate) fn by_products(p: &Csr, length: usize, observer: &dyn Observer) -> Re
     let mut g = room::zeros(n * n)?;
     let mut half = room::zeros(n * n)?;
     // Memory that is read before it is written is given by the system twice.
-    g.par_chunks_mut(n.max(1)).for_each(|row: &mut [f64]| row.fill(0.0));
+    each_chunk(&mut g, TILE * n.max(1), &|_, rows: &mut [f64]| rows.fill(0.0));
     for t in 0..length {
         transposed_product(p, &g, true, &mut half, observer);
         transposed_product(p, &half, false, &mut g, observer);
@@ -98,10 +101,8 @@ pub(crate) fn by_eigenpairs(
     let m = linked.len();
     let mut s = room::table::<f64>(m, m)?;
     for (at, &i) in linked.iter().enumerate() {
-        let (columns, values) = walk.affinity().row(i);
-        for (&j, &a) in columns.iter().zip(values) {
-            s[[at, place[j as usize]]] =
-                a / (walk.degree()[i].sqrt() * walk.degree()[j as usize].sqrt());
+        for (j, a) in walk.affinity().entries(i) {
+            s[[at, place[j]]] = a / (walk.degree()[i].sqrt() * walk.degree()[j].sqrt());
         }
     }
     observer.check()?;
@@ -151,10 +152,9 @@ pub(crate) fn geometric(x: f64, length: usize) -> f64 {
 /// themselves alone. Reads the upper triangle and writes a matrix that is symmetric to the last
 /// bit.
 pub(crate) fn cosine(g: &[f64], n: usize) -> Result<Vec<f64>> {
-    const TILE: usize = 64;
     let norm: Vec<f64> = (0..n).map(|i| g[i * n + i].sqrt()).collect();
     let mut out = room::zeros(n * n)?;
-    out.par_chunks_mut(TILE * n.max(1)).enumerate().for_each(|(c, strip)| {
+    each_chunk(&mut out, TILE * n.max(1), &|c, strip: &mut [f64]| {
         let top = c * TILE;
         for left in (0..n).step_by(TILE) {
             for (r, row) in strip.chunks_exact_mut(n).enumerate() {
@@ -179,15 +179,18 @@ pub(crate) fn cosine(g: &[f64], n: usize) -> Result<Vec<f64>> {
 /// alone. Reads the upper triangle and writes a matrix that is symmetric to the last bit.
 pub(crate) fn measured(g: &[f64], n: usize, measure: fn(f64, f64, f64) -> f64) -> Result<Vec<f64>> {
     let mut out = room::zeros(n * n)?;
-    out.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| {
-        for (j, out) in row.iter_mut().enumerate() {
-            let (low, high) = (i.min(j), i.max(j));
-            let (own, other) = (g[low * n + low], g[high * n + high]);
-            *out = if own > 0.0 && other > 0.0 {
-                measure(g[low * n + high], own, other)
-            } else {
-                f64::from(u8::from(i == j))
-            };
+    let entry = |i: usize, j: usize| {
+        let (low, high) = (i.min(j), i.max(j));
+        let (own, other) = (g[low * n + low], g[high * n + high]);
+        if own > 0.0 && other > 0.0 {
+            measure(g[low * n + high], own, other)
+        } else {
+            f64::from(u8::from(i == j))
+        }
+    };
+    each_chunk(&mut out, TILE * n.max(1), &|c, rows: &mut [f64]| {
+        for (r, row) in rows.chunks_exact_mut(n).enumerate() {
+            row.iter_mut().enumerate().for_each(|(j, out)| *out = entry(c * TILE + r, j));
         }
     });
     Ok(out)

@@ -9,8 +9,8 @@ use consilience_graph::{
     ensemble_driven_cluster_index, numbered, unit_rows,
 };
 use consilience_num::kmeans::{self, KMeansFit, KMeansOptions};
+use consilience_num::reduce::try_map_each;
 use ndarray::{Array2, ArrayView2, Axis, s};
-use rayon::prelude::*;
 
 /// Longer walks than this leave nothing but connected components.
 const LONGEST: usize = 1000;
@@ -205,8 +205,7 @@ impl Diffusion {
         let mut best: Option<KMeansFit<f64>> = None;
         for first in (0..self.restarts).step_by(together) {
             let last = self.restarts.min(first + together);
-            let fits: Result<Vec<_>> = (first..last).into_par_iter().map(start).collect();
-            for fit in fits? {
+            for fit in try_map_each(last - first, &|at| start(first + at))? {
                 if best.as_ref().is_none_or(|b| fit.inertia < b.inertia) {
                     best = Some(fit);
                 }
@@ -292,14 +291,11 @@ impl NodeConsensus for Diffusion {
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
         self.check_parameters()?;
-        let mut inner = Report::default();
-        let clusters = report.stage("partition", || {
+        report.inner_stage("partition", |inner| {
             let incidence = ClusterIncidence::of(nodes)?;
-            let places = self.places(&incidence, &mut inner, observer)?;
-            self.cut(places, incidence.sizes(), &mut inner, observer)
-        })?;
-        report.adopt(inner);
-        Ok(clusters)
+            let places = self.places(&incidence, inner, observer)?;
+            self.cut(places, incidence.sizes(), inner, observer)
+        })
     }
 }
 

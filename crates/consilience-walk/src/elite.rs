@@ -1,13 +1,14 @@
+use std::mem::take;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::{
     MemoryBudget, Microclusters, Observer, Result, SimilarityGraph, ensure, room,
 };
 use consilience_graph::{AgreementRow, ClusterIncidence, CountRow};
+use consilience_num::reduce::{each_chunk_pair, try_map_each};
 use consilience_num::sets::{PlaceCounts, PlaceSets};
 use consilience_num::sparse::Csr;
 use consilience_num::tally::{places_reaching, reaching};
-use rayon::prelude::*;
 
 /// A link costs 16 bytes while rows are gathered and 12 in each of the up to five matrices of a
 /// walk.
@@ -16,6 +17,9 @@ const BYTES_PER_LINK: usize = 64;
 /// With up to so many clusters per member, all microclusters are compared with a cluster as bits;
 /// smaller ones are sooner walked along.
 const CLUSTERS_AS_BITS: usize = 256;
+
+/// Microclusters that one task compares with all others.
+const TOGETHER: usize = 32;
 
 /// The links of a row, columns ascending.
 type Links = Vec<(u32, f64)>;
@@ -177,19 +181,20 @@ impl EliteNeighbours {
 }
 
 /// Runs `work` for every microcluster, with a copy of `scratch` for each task.
-fn each<R: Clone + Send + Sync, T: Send>(
+fn each<R: Clone + Sync, T: Send>(
     scratch: &R,
     nodes: usize,
     observer: &dyn Observer,
     work: impl Fn(&mut R, usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let one = |scratch: &mut R, i: usize| {
-        if i.is_multiple_of(64) {
-            observer.check()?;
-        }
-        work(scratch, i)
+    let some = |c: usize| -> Result<Vec<T>> {
+        observer.check()?;
+        let mut scratch = scratch.clone();
+        let own = c * TOGETHER..nodes.min((c + 1) * TOGETHER);
+        own.map(|i| work(&mut scratch, i)).collect()
     };
-    (0..nodes).into_par_iter().with_min_len(16).map_init(|| scratch.clone(), one).collect()
+    let parts = try_map_each(nodes.div_ceil(TOGETHER), &some)?;
+    Ok(parts.into_iter().flatten().collect())
 }
 
 /// The clusters of a complete ensemble as sets of microclusters, where these are few and large
@@ -310,17 +315,19 @@ fn strongest(positive: Links, k: usize) -> Links {
 }
 
 /// Links that are among the strongest of their row or of their column: the union of both.
-fn of_either_end(own: Vec<Links>) -> Vec<Links> {
+fn of_either_end(mut own: Vec<Links>) -> Vec<Links> {
     let mut others: Vec<Links> = own.iter().map(|_| Vec::new()).collect();
     for (i, row) in own.iter().enumerate() {
         row.iter().for_each(|&(j, w)| others[j as usize].push((i as u32, w)));
     }
-    let union = |(mut row, others): (Links, Links)| {
-        let is_own = |j: u32| row.binary_search_by_key(&j, |l| l.0).is_ok();
-        let more: Vec<_> = others.into_iter().filter(|l| !is_own(l.0)).collect();
-        row.extend(more);
-        row.sort_unstable_by_key(|l| l.0);
-        row
+    let union = |_: usize, rows: &mut [Links], others: &mut [Links]| {
+        for (row, others) in rows.iter_mut().zip(others) {
+            let is_own = |j: u32| row.binary_search_by_key(&j, |l| l.0).is_ok();
+            let more: Vec<_> = take(others).into_iter().filter(|l| !is_own(l.0)).collect();
+            row.extend(more);
+            row.sort_unstable_by_key(|l| l.0);
+        }
     };
-    own.into_par_iter().zip(others).map(union).collect()
+    each_chunk_pair(&mut own, TOGETHER, &mut others, TOGETHER, &union);
+    own
 }

@@ -1,9 +1,8 @@
 use consilience_core::{
-    Accepts, Clusters, Error, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
+    Accepts, Clusters, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
     SimilarityGraph,
 };
-use consilience_graph::{AgreementRow, LeafWeights, Linked, linked_method};
-use rayon::prelude::*;
+use consilience_graph::{AgreementRow, LeafWeights, Linked, each_row, linked_method};
 
 use crate::{ProbabilityTrajectories, PtsSolver, TrajectoryMeasure};
 
@@ -136,23 +135,15 @@ impl Similarity for RankedTrajectories {
         observer: &dyn Observer,
     ) -> Result<SimilarityGraph> {
         let (grouping, mut s) = self.0.between(nodes, report, observer)?.into_parts();
-        let scratch = AgreementRow::new(nodes)?;
-        let width = nodes.n_nodes().max(1);
         if let Some(entries) = s.as_slice_mut() {
-            entries.par_chunks_mut(width).enumerate().try_for_each_init(
-                || scratch.clone(),
-                |counts, (i, row)| {
-                    if i % 64 == 0 {
-                        observer.check()?;
-                    }
-                    if row.contains(&0.0) {
-                        counts.fill(i);
-                        let unconnected = row.iter_mut().enumerate().filter(|(_, s)| **s == 0.0);
-                        unconnected.for_each(|(j, s)| *s = UNCONNECTED * counts.ratio(j));
-                    }
-                    Ok::<(), Error>(())
-                },
-            )?;
+            let scratch = AgreementRow::new(nodes)?;
+            each_row(entries, nodes.n_nodes(), &scratch, observer, |counts, i, row| {
+                if row.contains(&0.0) {
+                    counts.fill(i);
+                    let unconnected = row.iter_mut().enumerate().filter(|(_, s)| **s == 0.0);
+                    unconnected.for_each(|(j, s)| *s = UNCONNECTED * counts.ratio(j));
+                }
+            })?;
         }
         SimilarityGraph::new(grouping, s)
     }

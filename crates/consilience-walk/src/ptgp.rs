@@ -2,9 +2,8 @@ use consilience_core::{
     Accepts, Clusters, Ensemble, Error, MemoryBudget, Microclusters, NodeConsensus, Observer,
     Partition, Report, Result, Seed, ensure, room,
 };
-use consilience_graph::{ClusterIncidence, TransferCut};
+use consilience_graph::{ClusterIncidence, TransferCut, each_row};
 use ndarray::{Array1, Array2, ArrayView2};
-use rayon::prelude::*;
 
 use crate::thin::{self, Effort};
 use crate::{
@@ -249,7 +248,8 @@ impl NodeConsensus for Ptgp {
             Some(k) => self.cut.clusters(k.min(nodes.n_nodes())),
             None => self.cut,
         };
-        let found = report.stage("partition", || cut.fit(graph.weights.view(), observer))?;
+        let (b, objects) = (graph.weights.view(), nodes.grouping().weights());
+        let found = report.stage("partition", || cut.fit_counted(b, &objects, observer))?;
         report.adopt(found.report);
         report.error_bound = graph.error_bound;
         Ok(found.output)
@@ -264,17 +264,13 @@ fn cluster_means(
 ) -> Result<Array2<f64>> {
     let (n, c) = (s.nrows(), incidence.n_clusters());
     let mut b = room::zeros::<f64>(n * c)?;
-    b.par_chunks_mut(c).enumerate().try_for_each(|(i, out)| {
-        if i % 64 == 0 {
-            observer.check()?;
-        }
+    each_row(&mut b, c, &(), observer, |_, i, out| {
         let row = s.row(i);
         for (cluster, out) in out.iter_mut().enumerate() {
             let add = |(sum, all): (f64, f64), (j, p): (usize, f64)| (sum + p * row[j], all + p);
             let (sum, all) = incidence.shares_in(cluster).fold((0.0, 0.0), add);
             *out = sum / all;
         }
-        Ok::<(), Error>(())
     })?;
     Array2::from_shape_vec((n, c), b).map_err(|e| Error::shape(e.to_string()))
 }

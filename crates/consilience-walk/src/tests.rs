@@ -88,21 +88,9 @@ proptest! {
         prop_assert_eq!(nodes, reference.groups.len());
         let elite = EliteNeighbours::of(&m, k).unwrap();
         let walk = Transition::new(&elite, &m);
-        let p = walk.probabilities();
-        for i in 0..nodes {
-            let mut dense_row = vec![0.0; nodes];
-            let mut walk_row = vec![0.0; nodes];
-            for (&j, &w) in elite.weights().row(i).0.iter().zip(elite.weights().row(i).1) {
-                dense_row[j as usize] = w;
-            }
-            for (&j, &w) in p.row(i).0.iter().zip(p.row(i).1) {
-                walk_row[j as usize] = w;
-            }
-            for j in 0..nodes {
-                prop_assert_eq!(dense_row[j], reference.elite[[i, j]]);
-                prop_assert!(close(walk_row[j], reference.p[[i, j]], 1e-14, 0.0));
-            }
-        }
+        prop_assert_eq!(&elite.weights().to_dense().unwrap(), &reference.elite);
+        let p = walk.probabilities().to_dense().unwrap();
+        prop_assert!(p.iter().zip(&reference.p).all(|(&p, &q)| close(p, q, 1e-14, 0.0)));
         let pts = ProbabilityTrajectories::default().elite_neighbours(k).walk_length(t);
         for (solver, relative, absolute) in
             [(PtsSolver::Products, 1e-12, 0.0), (PtsSolver::Eigenpairs, 1e-9, 1e-9)]

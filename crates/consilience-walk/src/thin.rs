@@ -14,9 +14,10 @@ use std::ops::Range;
 
 use consilience_core::{Error, Microclusters, Observer, Result, Seed, room};
 use consilience_graph::ClusterIncidence;
-use consilience_num::eigen::{SymmetricOperator, TruncatedOptions, Which, try_truncated_eigen};
+use consilience_num::eigen::{TruncatedOptions, Which, try_truncated_eigen};
+use consilience_num::reduce::{each_chunk, map_each, map_together};
 use consilience_num::sparse::Csr;
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
+use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 
 use crate::dense::geometric;
@@ -119,12 +120,14 @@ fn products(
         }
         product.apply();
         let columns = PANEL.min(c - left);
-        b.par_chunks_mut(c).enumerate().for_each(|(node, b)| {
-            let i = place[node];
-            for p in 0..columns {
-                let walked = f64::from(product.out[i * PANEL + p]);
-                // The pairs continue walks with errors of either sign; what they are of has none.
-                b[left + p] = (walked * scale[i] / sizes[left + p]).max(0.0);
+        each_chunk(&mut b, ROWS * c, &|chunk, b| {
+            for (b, &i) in b.chunks_mut(c).zip(&place[chunk * ROWS..]) {
+                for p in 0..columns {
+                    let walked = f64::from(product.out[i * PANEL + p]);
+                    // The pairs continue walks with errors of either sign; what they are of has
+                    // none.
+                    b[left + p] = (walked * scale[i] / sizes[left + p]).max(0.0);
+                }
             }
         });
         observer.progress("similarity", left + columns, c);
@@ -206,7 +209,7 @@ impl Beyond {
         let n = self.scaled.nrows();
         let Ok(y) = ArrayView2::from_shape((n, PANEL), &*last) else { return };
         let spectrum = self.core.dot(&self.scaled.t().dot(&y));
-        last.par_chunks_mut(ROWS * PANEL).enumerate().for_each(|(c, last)| {
+        each_chunk(last, ROWS * PANEL, &|c, last| {
             let rows = c * ROWS..n.min((c + 1) * ROWS);
             let later = self.scaled.slice(s![rows, ..]).dot(&spectrum);
             last.iter_mut().zip(&later).for_each(|(y, l)| *y += l);
@@ -305,8 +308,8 @@ fn add_squares(panel: &[f32], sums: &mut [f64]) {
         }
         squares
     };
-    let groups: Vec<[f64; PANEL]> = panel.par_chunks(ROWS * PANEL).map(of_rows).collect();
-    for group in groups {
+    let groups: Vec<&[f32]> = panel.chunks(ROWS * PANEL).collect();
+    for group in map_each(groups.len(), &|g| of_rows(groups[g])) {
         sums.iter_mut().zip(group).for_each(|(sum, square)| *sum += square);
     }
 }
@@ -344,11 +347,10 @@ fn short_walks(p: &Csr, steps: usize, observer: &dyn Observer) -> Result<(Vec<f6
 fn step(p: &Csr, from: &mut Vec<(u32, f64)>, reached: &mut [f64], at: &mut Vec<u32>) {
     at.clear();
     for &(j, v) in from.iter() {
-        let (columns, values) = p.row(j as usize);
-        for (&l, &q) in columns.iter().zip(values) {
-            let slot = &mut reached[l as usize];
+        for (l, q) in p.entries(j as usize) {
+            let slot = &mut reached[l];
             if *slot == 0.0 {
-                at.push(l);
+                at.push(l as u32);
             }
             *slot += v * q;
         }
@@ -410,22 +412,6 @@ impl Settling<'_> {
             now.iter_mut().for_each(|m| *m *= later);
             now
         })
-    }
-}
-
-/// D^-1/2 A D^-1/2, similar to P.
-struct Symmetric(Csr);
-
-impl SymmetricOperator for Symmetric {
-    fn dim(&self) -> usize {
-        self.0.n_rows()
-    }
-
-    fn apply(&self, x: ArrayView2<'_, f64>, mut y: ArrayViewMut2<'_, f64>) {
-        let width = x.ncols();
-        if let (Some(x), Some(y)) = (x.as_slice(), y.as_slice_mut()) {
-            self.0.multiply(x, y, width);
-        }
     }
 }
 
@@ -495,8 +481,8 @@ impl LeadingPairs {
             .block(BLOCK)
             .seed(seed.derive("walk eigenpairs", 0))
             .which(Which::LargestMagnitude);
-        let symmetric =
-            Symmetric(walk.affinity().copied()?.map(|i, j, a| a * inverse[i] * inverse[j]));
+        // Similar to P.
+        let symmetric = walk.affinity().copied()?.map(|i, j, a| a * inverse[i] * inverse[j]);
         let eigen = try_truncated_eigen(&symmetric, &options, observer)?;
         let mut weighted = eigen.vectors.clone();
         for (mut row, &r) in weighted.rows_mut().into_iter().zip(&root) {
@@ -516,7 +502,7 @@ impl LeadingPairs {
             let captured = row.dot(&core.dot(&row)) * self.inverse[i] * self.inverse[i];
             captured.max(0.0)
         };
-        (0..self.inverse.len()).into_par_iter().map(of_row).collect()
+        map_together(self.inverse.len(), ROWS, of_row)
     }
 
     /// `U' D U`, each entry times `factor` of the product of the eigenvalues of its row and column.
@@ -560,10 +546,10 @@ impl LeadingPairs {
             }
             let powered = |q: usize, p: usize| spectrum[[q, p]] * self.values[q].powi(t as i32);
             let powered = Array2::from_shape_fn(spectrum.dim(), |(q, p)| powered(q, p) as f32);
-            let rows = missing.par_chunks_mut(ROWS * PANEL).zip(x.par_chunks(ROWS * PANEL));
-            rows.enumerate().for_each(|(c, (missing, x))| {
+            each_chunk(&mut missing, ROWS * PANEL, &|c, missing| {
                 let last = n.min((c + 1) * ROWS);
                 let captured = self.scaled.slice(s![c * ROWS..last, ..]).dot(&powered);
+                let x = &x[c * ROWS * PANEL..];
                 for ((m, &x), &a) in missing.iter_mut().zip(x).zip(&captured) {
                     let (x, a) = (f64::from(x), f64::from(a));
                     *m += x * x - a * a;

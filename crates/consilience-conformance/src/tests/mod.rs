@@ -32,6 +32,22 @@ fn must_catch(name: &str, flaw: &dyn std::fmt::Debug, says: &str, law: impl FnOn
     }
 }
 
+/// Every law of a suite catches what breaks it: a case is a law, a flaw, and what is said against
+/// it.
+fn must_catch_all<L, F: std::fmt::Debug + Copy>(
+    laws: &[(&str, L)],
+    cases: &[(&str, F, &str)],
+    run: impl Fn(&L, &str, F),
+) {
+    for &(name, flaw, says) in cases {
+        let Some((_, law)) = laws.iter().find(|l| l.0 == name) else { panic!("no law {name}") };
+        must_catch(name, &flaw, says, || run(law, name, flaw));
+    }
+    for (name, _) in laws {
+        assert!(cases.iter().any(|c| c.0 == *name), "no implementation that breaks \"{name}\"");
+    }
+}
+
 #[test]
 fn small_worlds_are_all_and_different() {
     // Bell numbers 1, 2, 5, 15, 52, 203, one object more for "unlabelled".

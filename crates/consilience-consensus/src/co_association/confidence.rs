@@ -1,7 +1,5 @@
-use consilience_core::{
-    Error, ErrorKind, MemoryBudget, Microclusters, Observer, Report, Result, ensure,
-};
-use consilience_graph::{Components, CountRow};
+use consilience_core::{Error, MemoryBudget, Microclusters, Observer, Report, Result, ensure};
+use consilience_graph::{Components, CountRow, each_row};
 use consilience_num::cholesky::solve_positive_definite;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
@@ -52,17 +50,15 @@ impl Confidence {
         let mut members = vec![Vec::new(); parts.n_components()];
         parts.of_node().iter().enumerate().for_each(|(i, &c)| members[c].push(i));
         let found = members.iter().map(Vec::len).max().unwrap_or(0);
-        if found > largest {
-            return Err(Error::new(
-                ErrorKind::TooLarge,
-                format!(
-                    "{found} of {} microclusters are linked by a co-association of at least \
-                     {threshold}; at most {largest} are taken together: raise confidence or \
-                     largest_component",
-                    sizes.len()
-                ),
-            ));
-        }
+        ensure!(
+            found <= largest,
+            too_large(
+                "{found} of {} microclusters are linked by a co-association of at least \
+                 {threshold}; at most {largest} are taken together: raise confidence or \
+                 largest_component",
+                sizes.len()
+            )
+        );
         budget.check_table("matrices of the largest component", 12 * found, found, 8)?;
         let objects = |m: &Vec<usize>| m.iter().map(|&i| sizes[i]).sum::<f64>();
         let most = members.iter().map(objects).fold(0.0, f64::max);
@@ -87,6 +83,29 @@ impl Confidence {
             ));
         }
     }
+}
+
+/// Refuses settings of the graph and of the rounds over it that are out of range.
+pub(super) fn check_limits(
+    confidence: f64,
+    rounds: usize,
+    tolerance: f64,
+    largest: usize,
+) -> Result<()> {
+    ensure!(
+        confidence > 0.0 && confidence.is_finite(),
+        invalid("confidence {confidence}; expected a positive number")
+    );
+    ensure!((1..=10_000).contains(&rounds), invalid("{rounds} iterations; expected 1 to 10000"));
+    ensure!(tolerance >= 0.0, invalid("tolerance {tolerance}; expected 0 or more"));
+    ensure!(largest > 0, invalid("largest component 0; expected at least 1"));
+    Ok(())
+}
+
+/// Nodes of a single object are wholly like themselves.
+pub(super) fn own_objects(nodes: &Microclusters, similarity: &mut Array2<f64>) {
+    let own = similarity.diag_mut().into_iter().zip(nodes.sizes());
+    own.filter(|(_, size)| **size == 1).for_each(|(own, _)| *own = 1.0);
 }
 
 /// Of each node, those before it that it is linked to.
@@ -128,20 +147,14 @@ impl Group {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let b = nodes.len();
-        let scratch = CountRow::new(all)?;
         let mut links = vec![0.0; b * b];
-        links.par_chunks_mut(b).enumerate().try_for_each_init(
-            || scratch.clone(),
-            |counts, (i, out)| {
-                observer.check()?;
-                counts.fill(all, nodes[i]);
-                for (j, out) in out.iter_mut().enumerate().filter(|&(j, _)| j != i) {
-                    let together = counts.ratio(nodes[j]);
-                    *out = if together >= threshold { together } else { 0.0 };
-                }
-                Ok::<(), Error>(())
-            },
-        )?;
+        each_row(&mut links, b, &CountRow::new(all)?, observer, |counts, i, out| {
+            counts.fill(all, nodes[i]);
+            for (j, out) in out.iter_mut().enumerate().filter(|&(j, _)| j != i) {
+                let together = counts.ratio(nodes[j]);
+                *out = if together >= threshold { together } else { 0.0 };
+            }
+        })?;
         let links =
             Array2::from_shape_vec((b, b), links).map_err(|e| Error::shape(e.to_string()))?;
         let sizes = nodes.iter().map(|&i| sizes[i]).collect();

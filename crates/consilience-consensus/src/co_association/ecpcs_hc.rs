@@ -1,15 +1,14 @@
 use std::ops::Range;
 
 use consilience_core::{
-    Accepts, Clusters, Dendrogram, Error, MemoryBudget, Microclusters, Observer, Report, Result,
-    Similarity, SimilarityGraph, ensure, room,
+    Accepts, Clusters, Dendrogram, Linkage, MemoryBudget, Microclusters, Observer, Report, Result,
+    Similarity, SimilarityGraph, room,
 };
 use consilience_graph::{
-    AgreementRow, ClusterIncidence, Lifespan, Linked, SimilarityRows, average_of_rows,
+    AgreementRow, ClusterIncidence, Lifespan, Linked, SimilarityRows, average_of_rows, each_row,
     linked_method, on_grid,
 };
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use super::propagation::{STEPS, check_steps, propagated_cluster_similarity};
 
@@ -93,32 +92,25 @@ impl Similarity for EnhancedCoAssociation {
         let nodes = &nodes.clone().sorted_members();
         let incidence = ClusterIncidence::of(nodes)?;
         let alike = self.alike(&incidence, observer)?;
-        let counts = AgreementRow::new(nodes)?;
+        let scratch = (AgreementRow::new(nodes)?, vec![0.0; n], [Vec::new(), Vec::new()]);
         let groups = groups(nodes, &incidence)?;
         let (complete, members) = (nodes.is_complete(), nodes.n_members() as f64);
         let mut a = room::zeros(n * n)?;
-        a.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(
-            || (counts.clone(), vec![0.0; n], [Vec::new(), Vec::new()]),
-            |(counts, sums, tables), (i, out)| {
-                if i % 64 == 0 {
-                    observer.check()?;
+        each_row(&mut a, n, &scratch, observer, |(counts, sums, tables), i, out| {
+            sums.fill(0.0);
+            add_up(&groups, &alike, i, sums, tables);
+            add_up_soft(nodes, &incidence, &alike, i, sums);
+            // Written once: memory that is read first is given by the system twice.
+            if complete {
+                out.iter_mut().zip(&*sums).for_each(|(o, sum)| *o = sum / members);
+            } else {
+                counts.fill(i);
+                for (j, (o, &sum)) in out.iter_mut().zip(&*sums).enumerate() {
+                    let both = counts.both(j);
+                    *o = if both > 0.0 { sum / both } else { sum };
                 }
-                sums.fill(0.0);
-                add_up(&groups, &alike, i, sums, tables);
-                add_up_soft(nodes, &incidence, &alike, i, sums);
-                // Written once: memory that is read first is given by the system twice.
-                if complete {
-                    out.iter_mut().zip(&*sums).for_each(|(o, sum)| *o = sum / members);
-                } else {
-                    counts.fill(i);
-                    for (j, (o, &sum)) in out.iter_mut().zip(&*sums).enumerate() {
-                        let both = counts.both(j);
-                        *o = if both > 0.0 { sum / both } else { sum };
-                    }
-                }
-                Ok::<(), Error>(())
-            },
-        )?;
+            }
+        })?;
         observer.progress("similarity", n, n);
         if incidence.is_soft() {
             // Sums of products from either side are rounded otherwise: those of the smaller count.
@@ -128,17 +120,17 @@ impl Similarity for EnhancedCoAssociation {
     }
 
     /// Of members with labels, from a row of the matrix at a time: the same to the bit.
-    fn average_tree(
+    fn linkage_tree(
         &self,
+        linkage: Linkage,
         nodes: &Microclusters,
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Option<Dendrogram>> {
-        if !nodes.is_plain() {
+        if linkage != Linkage::Average || !nodes.is_plain() {
             return Ok(None);
         }
         self.check()?;
-        ensure!(nodes.n_nodes() > 0, empty("a dendrogram needs at least one leaf"));
         self.budget.check_square("enhanced co-association", nodes.n_nodes(), 8)?;
         let nodes = &nodes.clone().sorted_members();
         let mut rows = report.stage("similarity", || {
@@ -437,9 +429,9 @@ impl EcpcsHc {
         EcpcsHc(linked.lifespan(Lifespan::ToLastMerge))
     }
 
-    consilience_core::setters! {
+    consilience_core::setters! { through map_similarity:
         /// As [`EnhancedCoAssociation::steps`]. Default 20; 1 to 1000.
-        pub fn steps(mut self, steps: usize) { self.0 = self.0.map_similarity(|s| s.steps(steps)) }
+        pub fn steps(mut self, steps: usize);
     }
 }
 
@@ -448,7 +440,7 @@ linked_method!(EcpcsHc, "ecpcs-hc");
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::{Ensemble, Linkage, Partition, Seed};
+    use consilience_core::{Ensemble, Partition, Seed};
     use consilience_graph::Agglomeration;
 
     #[test]
@@ -475,8 +467,8 @@ mod tests {
                 let mut report = Report::default();
                 let graph = similarity.between(&nodes, &mut report, &()).unwrap();
                 let tree = Agglomeration::new(Linkage::Average, 1).dendrogram(graph, &()).unwrap();
-                let found = similarity.average_tree(&nodes, &mut report, &()).unwrap();
-                assert_eq!(found, Some(tree), "{objects} objects, labels missing: {missing}");
+                let found = similarity.linkage_tree(Linkage::Average, &nodes, &mut report, &());
+                assert_eq!(found.unwrap(), Some(tree), "{objects} objects, missing: {missing}");
             }
         }
     }

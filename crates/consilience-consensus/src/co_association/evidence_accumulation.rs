@@ -54,8 +54,7 @@ pub struct EvidenceAccumulation(Linked<CoAssociation>);
 impl EvidenceAccumulation {
     /// EAC with average linkage; [`Clusters::Auto`] is the longest lifetime in the dendrogram.
     pub fn new(clusters: impl Into<Clusters>) -> Self {
-        let linked = Linked::new(CoAssociation::default(), clusters);
-        EvidenceAccumulation(linked.own_tree(CoAssociation::tree_of_levels))
+        EvidenceAccumulation(Linked::new(CoAssociation::default(), clusters))
     }
 
     consilience_core::setters! {

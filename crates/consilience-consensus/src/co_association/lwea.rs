@@ -1,5 +1,5 @@
 use consilience_core::{
-    Accepts, Clusters, Dendrogram, MemoryBudget, Microclusters, Observer, Report, Result,
+    Accepts, Clusters, Dendrogram, Linkage, MemoryBudget, Microclusters, Observer, Report, Result,
     Similarity, SimilarityGraph,
 };
 use consilience_graph::{
@@ -102,12 +102,16 @@ impl Similarity for LocallyWeighted {
         weights.co_association(nodes, &incidence, self.budget, observer)
     }
 
-    fn average_tree(
+    fn linkage_tree(
         &self,
+        linkage: Linkage,
         nodes: &Microclusters,
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Option<Dendrogram>> {
+        if linkage != Linkage::Average {
+            return Ok(None);
+        }
         let nodes = &*nodes.in_lowest_terms();
         EvidenceWeights::average_tree(nodes, self.budget, report, observer, |incidence| {
             self.weights(incidence, observer)
@@ -164,12 +168,10 @@ impl Lwea {
         Lwea(linked.lifespan(Lifespan::FromFirstMerge))
     }
 
-    consilience_core::setters! {
+    consilience_core::setters! { through map_similarity:
         /// As [`LocallyWeighted::entropy_scale`]. Default 0.4; above 0.
         #[doc(alias = "theta")]
-        pub fn entropy_scale(mut self, scale: f64) {
-            self.0 = self.0.map_similarity(|s| s.entropy_scale(scale))
-        }
+        pub fn entropy_scale(mut self, scale: f64);
     }
 }
 

@@ -66,10 +66,9 @@ pub fn propagated_cluster_similarity(
     let stay = labelling <= 2;
     let mut p = room::table(c, c)?;
     for i in 0..c {
-        let (others, values) = jaccard.row(i);
-        let links = || others.iter().zip(values).filter(|&(&j, _)| stay || j as usize != i);
+        let links = || jaccard.entries(i).filter(|&(j, _)| stay || j != i);
         let degree: f64 = links().map(|(_, v)| v).sum();
-        links().for_each(|(&j, v)| p[[i, j as usize]] = v / degree);
+        links().for_each(|(j, v)| p[[i, j]] = v / degree);
     }
     let g = trajectories(&p, steps, observer)?;
     let norm: Vec<f64> = g.diag().iter().map(|d| d.sqrt()).collect();

@@ -1,4 +1,4 @@
-use consilience_core::{Microclusters, Observer, Result};
+use consilience_core::{Joined, Microclusters, Observer, Result};
 use consilience_graph::CountRow;
 
 /// From which co-association on a pair is reliable.
@@ -28,10 +28,10 @@ impl Threshold {
         if sizes.iter().any(|&size| size > most) {
             return Ok(Threshold::Above(1.0));
         }
-        let mut parent: Vec<usize> = (0..sizes.len()).collect();
+        let mut joined = Joined::new(sizes.len());
         for (together, i, j) in links {
-            let (i, j) = (root(&mut parent, i), root(&mut parent, j));
-            parent[i] = j;
+            let (i, j) = (joined.find(i), joined.find(j));
+            joined.join_under(i, j);
             sizes[j] += sizes[i];
             // Links of equal weight come or stay out together.
             if sizes[j] > most {
@@ -57,14 +57,6 @@ impl std::fmt::Display for Threshold {
             Threshold::Above(bound) => write!(f, "above {bound:.4}"),
         }
     }
-}
-
-fn root(parent: &mut [usize], mut i: usize) -> usize {
-    while parent[i] != i {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    i
 }
 
 /// Links of a maximum spanning tree over the co-association of the nodes, with their weights.

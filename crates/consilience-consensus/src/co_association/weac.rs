@@ -1,5 +1,5 @@
 use consilience_core::{
-    Accepts, Clusters, Dendrogram, MemoryBudget, Microclusters, Observer, Report, Result,
+    Accepts, Clusters, Dendrogram, Linkage, MemoryBudget, Microclusters, Observer, Report, Result,
     Similarity, SimilarityGraph, ensure,
 };
 use consilience_graph::{
@@ -115,12 +115,16 @@ impl Similarity for WeightedCoAssociation {
         SimilarityGraph::new(grouping, s)
     }
 
-    fn average_tree(
+    fn linkage_tree(
         &self,
+        linkage: Linkage,
         nodes: &Microclusters,
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Option<Dendrogram>> {
+        if linkage != Linkage::Average {
+            return Ok(None);
+        }
         EvidenceWeights::average_tree(nodes, self.budget, report, observer, |incidence| {
             self.weights(incidence, observer)
         })
@@ -171,12 +175,10 @@ impl Weac {
         Weac(Linked::new(WeightedCoAssociation::default(), clusters))
     }
 
-    consilience_core::setters! {
+    consilience_core::setters! { through map_similarity:
         /// As [`WeightedCoAssociation::agreement_exponent`]. Default 2; 0 to 1000.
         #[doc(alias = "beta")]
-        pub fn agreement_exponent(mut self, exponent: f64) {
-            self.0 = self.0.map_similarity(|s| s.agreement_exponent(exponent))
-        }
+        pub fn agreement_exponent(mut self, exponent: f64);
     }
 }
 

@@ -42,11 +42,9 @@ macro_rules! clique_method {
                 report: &mut consilience_core::Report,
                 observer: &dyn consilience_core::Observer,
             ) -> consilience_core::Result<Vec<usize>> {
-                let mut inner = consilience_core::Report::default();
-                let cut = || self.0.cliques(nodes, $weight, &mut inner, observer);
-                let found = report.stage("partition", cut)?;
-                report.adopt(inner);
-                Ok(found)
+                report.inner_stage("partition", |inner| {
+                    self.0.cliques(nodes, $weight, inner, observer)
+                })
             }
         }
     };

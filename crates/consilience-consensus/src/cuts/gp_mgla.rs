@@ -3,14 +3,13 @@ use consilience_core::{
     Partition, Report, Result, Status, ensure, room,
 };
 use consilience_graph::{
-    ClusterIncidence, ClusterOverlaps, Components, SpectralCount, leading_eigenpairs, numbered,
-    unit_rows,
+    ClusterIncidence, ClusterOverlaps, Components, SpectralCount, each_row, leading_eigenpairs,
+    numbered, unit_rows,
 };
 use consilience_num::kmeans::{self, KMeansOptions};
 use consilience_num::sparse::Csr;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, Axis};
-use rayon::prelude::*;
 
 use crate::co_association::{EXPONENT, check_exponent};
 
@@ -138,10 +137,7 @@ impl GpMgla {
         }
         let mut small = symmetric_square(&half)?;
         for c in 0..w.len() {
-            let (others, values) = objects.row(c);
-            for (&d, v) in others.iter().zip(values) {
-                small[[c, d as usize]] += v * w[c] * w[d as usize];
-            }
+            objects.entries(c).for_each(|(d, v)| small[[c, d]] += v * w[c] * w[d]);
         }
         observer.check()?;
         let scale = small.sum_axis(Axis(1)).mapv(|d| d.sqrt().recip());
@@ -191,18 +187,10 @@ fn connected_triples(
 ) -> Result<Array2<f64>> {
     let c = weights.len();
     let mut s = room::zeros(c * c)?;
-    s.par_chunks_mut(c.max(1)).enumerate().try_for_each(|(i, out)| {
-        if i % 64 == 0 {
-            observer.check()?;
+    each_row(&mut s, c, &(), observer, |_, i, out| {
+        for (t, own) in jaccard.entries(i) {
+            jaccard.entries(t).for_each(|(j, their)| out[j] += weights[t] * own.min(their));
         }
-        let (neighbours, own) = jaccard.row(i);
-        for (&t, &own) in neighbours.iter().zip(own) {
-            let (others, theirs) = jaccard.row(t as usize);
-            for (&j, &their) in others.iter().zip(theirs) {
-                out[j as usize] += weights[t as usize] * own.min(their);
-            }
-        }
-        Ok::<(), Error>(())
     })?;
     let largest = s.iter().fold(0.0f64, |m, &v| m.max(v));
     s.iter_mut().for_each(|v| *v /= largest);
@@ -303,15 +291,7 @@ mod tests {
         let jaccard = ClusterOverlaps::of(&incidence, &()).unwrap().jaccard().unwrap();
         let c = incidence.n_clusters();
         let w: Vec<f64> = (0..c).map(|i| 0.1 + (i % 7) as f64).collect();
-        let mut dense = Array2::zeros((c, c));
-        for i in 0..c {
-            jaccard
-                .row(i)
-                .0
-                .iter()
-                .zip(jaccard.row(i).1)
-                .for_each(|(&j, &v)| dense[[i, j as usize]] = v);
-        }
+        let dense = jaccard.to_dense().unwrap();
         let sum = Array2::from_shape_fn((c, c), |(i, j)| {
             (0..c).map(|t| w[t] * f64::min(dense[[i, t]], dense[[j, t]])).sum::<f64>()
         });

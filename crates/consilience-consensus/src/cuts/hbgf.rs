@@ -1,10 +1,8 @@
 use consilience_core::{
-    Accepts, Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
-    Report, Result, Seed,
+    Accepts, Clusters, Ensemble, Error, MemoryBudget, Microclusters, NodeConsensus, Observer,
+    Partition, Report, Result, Seed,
 };
-use consilience_graph::TransferCut;
-
-use super::incidence_cut::cut_incidence;
+use consilience_graph::{ClusterIncidence, TransferCut};
 
 /// Links of equal weight leave k-means several optima close together: more starts pay.
 const RESTARTS: usize = 10;
@@ -72,6 +70,33 @@ impl Hbgf {
             self.cut = self.cut.memory_budget(budget)
         }
     }
+
+    pub(super) fn budget(&self) -> MemoryBudget {
+        self.cut.budget()
+    }
+
+    /// The cut under weights of the clusters; a fixed number is at most that of the microclusters.
+    pub(super) fn cut_by(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+        weights: impl FnOnce(&ClusterIncidence) -> Result<Vec<f64>>,
+    ) -> Result<Vec<usize>> {
+        let (incidence, weights) = report.stage("similarity", || {
+            let incidence = ClusterIncidence::of(nodes)?;
+            let weights = weights(&incidence)?;
+            Ok::<_, Error>((incidence, weights))
+        })?;
+        let cut = match self.clusters {
+            Clusters::Fixed(k) => self.cut.clusters(k.min(nodes.n_nodes())),
+            _ => self.cut,
+        };
+        let fit = || cut.fit_incidence(&incidence, &weights, observer);
+        let found = report.stage("partition", fit)?;
+        report.adopt(found.report);
+        Ok(found.output)
+    }
 }
 
 impl NodeConsensus for Hbgf {
@@ -104,8 +129,6 @@ impl NodeConsensus for Hbgf {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
-        cut_incidence(self.cut, self.clusters, nodes, report, observer, |incidence| {
-            Ok(incidence.cluster_weights())
-        })
+        self.cut_by(nodes, report, observer, |incidence| Ok(incidence.cluster_weights()))
     }
 }

@@ -2,10 +2,12 @@ use consilience_core::{
     Accepts, Clusters, Ensemble, MemoryBudget, Microclusters, NodeConsensus, Observer, Partition,
     Report, Result, Seed,
 };
-use consilience_graph::{TransferCut, check_entropy_scale, ensemble_driven_cluster_index};
+use consilience_graph::{check_entropy_scale, ensemble_driven_cluster_index};
 
-use super::incidence_cut::cut_incidence;
+use super::Hbgf;
 use crate::co_association::ENTROPY_SCALE;
+
+const RESTARTS: usize = 3;
 
 /// Locally weighted graph partitioning (LWGP): objects and clusters are the nodes of one graph, a
 /// link weighs as much as its cluster is reliable, and a transfer cut partitions both.
@@ -43,16 +45,14 @@ use crate::co_association::ENTROPY_SCALE;
 #[doc(alias = "LWGP")]
 #[derive(Clone, Copy, Debug)]
 pub struct Lwgp {
-    clusters: Clusters,
+    graph: Hbgf,
     entropy_scale: f64,
-    cut: TransferCut,
 }
 
 impl Lwgp {
     /// LWGP; [`Clusters::Auto`] is the widest gap between eigenvalues.
     pub fn new(clusters: impl Into<Clusters>) -> Self {
-        let clusters = clusters.into();
-        Lwgp { clusters, entropy_scale: ENTROPY_SCALE, cut: TransferCut::new(clusters) }
+        Lwgp { graph: Hbgf::new(clusters).restarts(RESTARTS), entropy_scale: ENTROPY_SCALE }
     }
 
     consilience_core::setters! {
@@ -63,15 +63,15 @@ impl Lwgp {
 
         /// k-means starts on the embedding, of which the one of least inertia is kept. Default 3; 1
         /// to 10,000.
-        pub fn restarts(mut self, restarts: usize) { self.cut = self.cut.restarts(restarts) }
+        pub fn restarts(mut self, restarts: usize) { self.graph = self.graph.restarts(restarts) }
 
         /// Seed of the k-means starts. Default `Seed(0)`.
-        pub fn seed(mut self, seed: Seed) { self.cut = self.cut.seed(seed) }
+        pub fn seed(mut self, seed: Seed) { self.graph = self.graph.seed(seed) }
 
         /// How much memory the matrices of all clusters of the members, the vectors of these and
         /// those of the microclusters may take. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) {
-            self.cut = self.cut.memory_budget(budget)
+            self.graph = self.graph.memory_budget(budget)
         }
     }
 }
@@ -84,21 +84,20 @@ impl NodeConsensus for Lwgp {
     }
 
     fn clusters(&self) -> Clusters {
-        self.clusters
+        self.graph.clusters()
     }
 
     fn accepts(&self) -> Accepts {
         Accepts::ALL
     }
 
-    fn check(&self, _ensemble: &Ensemble) -> Result<()> {
+    fn check(&self, ensemble: &Ensemble) -> Result<()> {
         check_entropy_scale(self.entropy_scale)?;
-        // Not the number of clusters: rows may stand for several objects.
-        self.cut.check_parameters()
+        NodeConsensus::check(&self.graph, ensemble)
     }
 
     fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
-        Microclusters::observed(ensemble, observer)?.canonical()
+        self.graph.nodes(ensemble, observer)
     }
 
     fn solve(
@@ -107,13 +106,10 @@ impl NodeConsensus for Lwgp {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
-        cut_incidence(self.cut, self.clusters, nodes, report, observer, |incidence| {
-            incidence.check_overlaps(self.cut.budget())?;
-            incidence.weighed(ensemble_driven_cluster_index(
-                incidence,
-                self.entropy_scale,
-                observer,
-            )?)
+        self.graph.cut_by(nodes, report, observer, |incidence| {
+            incidence.check_overlaps(self.graph.budget())?;
+            let index = ensemble_driven_cluster_index(incidence, self.entropy_scale, observer)?;
+            incidence.weighed(index)
         })
     }
 }

@@ -1,6 +1,6 @@
 use consilience_core::{
     Accepts, Clusters, Ensemble, Fit, GraphPartitioner, Grouping, Microclusters, NodeConsensus,
-    Observer, Partition, Report, Result, SimilarityGraph, room,
+    Observer, Partition, Report, Result, SimilarityGraph,
 };
 use consilience_graph::{CliqueCut, ClusterIncidence, ClusterOverlaps};
 
@@ -17,7 +17,8 @@ use super::on_grid;
 /// objects themselves.
 ///
 /// 1. Clusters p and q are linked by their Jaccard index `|p & q| / |p | q|`.
-/// 2. That graph is cut into k meta-clusters.
+/// 2. That graph is cut into k meta-clusters. Where a spectral cut finds more components, those of
+///    most objects are meta-clusters, and all others together are the last.
 /// 3. Object i is associated with meta-cluster m by the share of the clusters of m that hold it,
 ///    and joins the one of largest association. Ties go to the meta-cluster with more objects in
 ///    its clusters, then to the one whose clusters hold the earlier object.
@@ -68,12 +69,7 @@ impl Mcla {
     ) -> Result<Fit<Vec<usize>>> {
         let clusters = incidence.n_clusters();
         self.0.budget().check_square("links between clusters", clusters, 32)?;
-        let mut links = room::table(clusters, clusters)?;
-        let jaccard = ClusterOverlaps::of(incidence, observer)?.jaccard()?;
-        for e in 0..clusters {
-            let (others, values) = jaccard.row(e);
-            others.iter().zip(values).for_each(|(&f, &w)| links[[e, f as usize]] = w);
-        }
+        let links = ClusterOverlaps::of(incidence, observer)?.jaccard()?.to_dense()?;
         observer.check()?;
         let each: Vec<u32> = (0..clusters as u32).collect();
         let graph = SimilarityGraph::new(Grouping::new(each, clusters)?, links)?;
@@ -114,6 +110,12 @@ impl NodeConsensus for Mcla {
         let incidence = ClusterIncidence::of(nodes)?;
         let Fit { output: meta, report: mut found } =
             report.stage("meta-clusters", || self.meta(&incidence, observer))?;
+        // In more components than meta-clusters, the largest hold most objects, not most clusters.
+        let count = meta.iter().max().map_or(0, |m| m + 1);
+        if let Some(joined) = self.0.joined(&incidence, count) {
+            report.adopt(joined.report);
+            return Ok(joined.output);
+        }
         // Clusters are counted once, where the objects have theirs.
         found.notes.clear();
         found.clusters_missing = None;

@@ -6,7 +6,6 @@ mod ecpcs_mc;
 mod gp_mgla;
 mod hbgf;
 mod hgpa;
-mod incidence_cut;
 mod lwgp;
 mod mcla;
 mod usenc;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use consilience_core::{
     Accepts, Clusters, ConsensusFunction, Ensemble, Error, ErrorKind, Fit, LabelInt, MemoryBudget,
-    Microclusters, Observer, Partition, Report, Result, Seed, Status, Stop, check_restarts,
+    Microclusters, Observer, Partition, Report, Result, Seed, Status, Stop, check_restarts, mix,
     with_labels,
 };
 use consilience_graph::Components;
@@ -280,7 +280,7 @@ impl<'a> Labels<'a> {
 
     /// Objects to make centres from, by the places of their clusters.
     fn drawn(&self, place: &[usize], most: usize, seed: Seed) -> Vec<usize> {
-        let colours: Vec<u64> = place.iter().map(|&at| order::mix(at as u64)).collect();
+        let colours: Vec<u64> = place.iter().map(|&at| mix(at as u64)).collect();
         order::drawn(self, &colours, most, seed.derive("usenc", 0))
     }
 
@@ -495,8 +495,8 @@ mod tests {
         let mut row = vec![0; 6];
         let mut hash = |i: usize| {
             labels.write(i..i + 1, &mut row);
-            let of = |&c: &u32| order::mix(u64::from(c));
-            order::mix(row.iter().filter(|c| **c != NONE).map(of).fold(0, u64::wrapping_add))
+            let of = |&c: &u32| mix(u64::from(c));
+            mix(row.iter().filter(|c| **c != NONE).map(of).fold(0, u64::wrapping_add))
         };
         let mut sorted: Vec<u64> = (0..9000).map(&mut hash).collect();
         sorted.sort_unstable();

@@ -1,10 +1,9 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Fit, Observer, Partition, Report, Result, ensure,
+    ConsensusFunction, Ensemble, Fit, Joined, Observer, Partition, Report, Result, ensure,
 };
 use consilience_graph::Network;
 
 use super::ROUNDED;
-use super::joined::Joined;
 use super::labelled;
 
 /// Connected components of the edges on which enough members agree.

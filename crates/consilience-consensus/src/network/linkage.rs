@@ -2,13 +2,12 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use consilience_core::{
-    Clusters, ConsensusFunction, Dendrogram, Ensemble, Error, Fit, Linkage, Observer, Partition,
-    Report, Result, Watch,
+    Clusters, ConsensusFunction, Dendrogram, Ensemble, Fit, Joined, Linkage, Observer, Partition,
+    Report, Result, Watch, ensure,
 };
 use consilience_graph::{Lifespan, Network};
 
 use super::candidates::{Candidate, Candidates};
-use super::joined::Joined;
 use super::{Adjacency, Condensed, Edge, Kept};
 
 /// Linkage along the edges of a network: the two clusters that most members keep together, over the
@@ -93,12 +92,13 @@ impl NetworkLinkage {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Condensed> {
-        if !matches!(self.linkage, Linkage::Single | Linkage::Average | Linkage::Complete) {
-            return Err(Error::invalid(format!(
-                "{:?} linkage of a network; expected single, average or complete linkage",
-                self.linkage
-            )));
-        }
+        let linkage = self.linkage;
+        ensure!(
+            matches!(linkage, Linkage::Single | Linkage::Average | Linkage::Complete),
+            invalid(
+                "{linkage:?} linkage of a network; expected single, average or complete linkage"
+            )
+        );
         Lifespan::check(self.clusters)?;
         if let Some(k) = self.clusters.fixed() {
             ensemble.check_clusters(k)?;

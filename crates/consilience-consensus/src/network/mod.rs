@@ -4,13 +4,12 @@
 mod adjacency;
 mod candidates;
 mod components;
-mod joined;
 mod linkage;
 mod propagation;
 #[cfg(test)]
 mod tests;
 
-use consilience_core::{Ensemble, Observer, Partition, Report, Result};
+use consilience_core::{Ensemble, Joined, Observer, Partition, Report, Result};
 use consilience_graph::Network;
 use rayon::prelude::*;
 
@@ -19,7 +18,6 @@ pub use linkage::NetworkLinkage;
 pub use propagation::NetworkPropagation;
 
 use adjacency::Adjacency;
-use joined::Joined;
 
 /// Objects that are in no node, since no member labels them.
 const NONE: u32 = u32::MAX;

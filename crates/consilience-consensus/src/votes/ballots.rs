@@ -170,11 +170,11 @@ impl From<&Microclusters> for Ballots {
     }
 }
 
-/// A hard clustering of the nodes as rows of zeros and a one.
-pub(crate) fn indicator(clusters: &[usize], k: usize) -> Result<Array2<f64>> {
+/// A hard clustering of the nodes as rows of zeros and a one, which nodes without a cluster lack.
+pub(crate) fn indicator(clusters: &[Option<usize>], k: usize) -> Result<Array2<f64>> {
     let mut out = room::table(clusters.len(), k)?;
-    for (mut row, &c) in out.rows_mut().into_iter().zip(clusters) {
-        row[c] = 1.0;
+    for (mut row, c) in out.rows_mut().into_iter().zip(clusters) {
+        c.iter().for_each(|&c| row[c] = 1.0);
     }
     Ok(out)
 }

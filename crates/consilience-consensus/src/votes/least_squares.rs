@@ -19,7 +19,8 @@ use super::{Qmi, number};
 /// `sum_u sum_i [u labels i] s_i |P_u(i) - Y(i)|^2`, a cluster of `P_u` that is left over counting
 /// as a column that Y does not have. In turn each member is matched (Hungarian method) and Y is the
 /// mean of the matched members, what was left over spread evenly: the exact minimum each time, so
-/// that the objective never rises.
+/// that the objective never rises. The first Y is the first reference of [`Voting`](crate::Voting);
+/// objects that it does not label count in the matchings from the second on.
 ///
 /// ```
 /// use consilience::{ConsensusFunction, Ensemble, Partition};
@@ -151,10 +152,9 @@ impl NodeConsensus for LeastSquares {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<NodeMemberships> {
-        let mut inner = Report::default();
         let ballots = Ballots::from(nodes);
-        let (y, _) = report.stage("rounds", || self.rounds(&ballots, &mut inner, observer))?;
-        report.adopt(inner);
+        let (y, _) =
+            report.inner_stage("rounds", |inner| self.rounds(&ballots, inner, observer))?;
         Ok(y.into())
     }
 }
@@ -210,6 +210,7 @@ mod tests {
     use crate::Voting;
     use consilience_conformance::planted;
     use consilience_core::{ConsensusFunction, Partition};
+    use ndarray::array;
 
     /// The objective straight from its definition, over objects, for the best matchings of all.
     fn objective(ensemble: &Ensemble, y: ArrayView2<'_, f64>) -> f64 {
@@ -323,6 +324,39 @@ mod tests {
         for k in 1..=7 {
             let soft = LeastSquares::new(k).consensus(&e).unwrap();
             assert!(soft.values().iter().all(|v| (0.0..=1.0).contains(v)));
+        }
+    }
+
+    /// Every member has three clusters and lacks a label: no start of k-means decides.
+    #[test]
+    fn the_seed_changes_nothing_where_a_member_has_k_clusters() {
+        let e = Ensemble::from_array(
+            array![
+                [0, 0, 0, 0],
+                [1, 1, 1, 1],
+                [2, 2, 2, 2],
+                [-1, 2, 2, 0],
+                [0, -1, 2, 0],
+                [2, 0, -1, 0],
+                [2, 1, 0, -1],
+                [1, 1, 1, 2],
+                [0, 2, 1, 1],
+                [0, 1, 2, 1],
+                [0, 1, 2, 0],
+                [1, 1, 0, 1],
+                [1, 1, 2, 0],
+                [1, 1, 0, 2],
+            ]
+            .view(),
+        )
+        .unwrap();
+        let voting = |seed| Voting::new(3).seed(Seed(seed)).fit(&e, &()).unwrap();
+        let soft = |seed| LeastSquares::new(3).seed(Seed(seed)).consensus(&e).unwrap();
+        let first = voting(0);
+        assert!(first.output.is_complete());
+        for seed in 1..6 {
+            assert_eq!(voting(seed).output, first.output);
+            assert_eq!(soft(seed), soft(0));
         }
     }
 

@@ -185,12 +185,8 @@ impl NodeConsensus for Qmi {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
-        let mut inner = Report::default();
         let ballots = Ballots::from(nodes);
-        let clusters =
-            report.stage("partition", || self.of_nodes(&ballots, &mut inner, observer))?;
-        report.adopt(inner);
-        Ok(clusters)
+        report.inner_stage("partition", |inner| self.of_nodes(&ballots, inner, observer))
     }
 }
 

@@ -1,4 +1,4 @@
-use consilience_core::scores::{Normalizer, weighted_nmi};
+use consilience_core::scores::{Normalizer, nmi_of_cells, weighted_nmi};
 use consilience_core::{
     Accepts, Clusters, Ensemble, LabelInt, MemoryBudget, Microclusters, NodeConsensus, Observer,
     Partition, Report, Result, Seed, Status, ensure, room, with_labels,
@@ -32,9 +32,11 @@ const TABLE: usize = 1 << 16;
 /// A member of memberships votes for each cluster as far as an object belongs to it, and for the
 /// medoid with its most probable clusters; a member votes as often as its weight says.
 ///
-/// The first reference is the medoid: the member of k clusters with the largest mean NMI with all
-/// members; where none has k clusters, that of [`Qmi`]. Neither depends on the order of the
-/// members.
+/// The first reference is the medoid: of the members of k clusters that label all objects (of those
+/// that any member labels) the one with the largest mean NMI with all members. Where none does, it
+/// is the member of k clusters with the largest mean NMI times the share of the objects that it
+/// labels, and only these count in the first matching; where no member has k clusters, it is what
+/// [`Qmi`] finds. None of them depends on the order of the members.
 ///
 /// ```
 /// use consilience::{ConsensusFunction, Ensemble, Partition};
@@ -112,6 +114,7 @@ impl Voting {
         let k = number(self.clusters, "voting")?;
         self.budget.check_table("votes", ballots.n_nodes(), k, 16)?;
         ballots.check_alignment(k, self.budget)?;
+        // After the first round no node is without a label: each has votes.
         let mut reference = first_reference(&self.start, k, ballots, observer)?;
         report.status = Status::MaxIterations;
         let mut best = f64::NEG_INFINITY;
@@ -131,6 +134,7 @@ impl Voting {
                 break;
             }
             best = agreement;
+            let next: Vec<_> = next.into_iter().map(Some).collect();
             let settled = next == reference;
             reference = next;
             if settled {
@@ -139,7 +143,7 @@ impl Voting {
             }
         }
         report.objective = Some(best / all_votes(ballots));
-        Ok(reference)
+        Ok(reference.into_iter().flatten().collect())
     }
 }
 
@@ -171,11 +175,8 @@ impl NodeConsensus for Voting {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
-        let mut inner = Report::default();
         let ballots = Ballots::from(nodes);
-        let clusters = report.stage("votes", || self.rounds(&ballots, &mut inner, observer))?;
-        report.adopt(inner);
-        Ok(clusters)
+        report.inner_stage("votes", |inner| self.rounds(&ballots, inner, observer))
     }
 }
 
@@ -188,43 +189,55 @@ fn all_votes(ballots: &Ballots) -> f64 {
     ballots.members().iter().enumerate().map(of_member).sum()
 }
 
-/// The medoid among the members of k clusters, else what QMI makes of k. Members are sorted, so
-/// that the first of equals does not depend on the order they came in.
+/// The medoid among the members of k clusters that label every node, else among all members of k
+/// clusters, else what QMI makes of k: a cluster of each node that it labels. Members are sorted,
+/// so that the first of equals does not depend on the order they came in.
 pub(crate) fn first_reference(
     qmi: &Qmi,
     k: usize,
     ballots: &Ballots,
     observer: &dyn Observer,
-) -> Result<Vec<usize>> {
+) -> Result<Vec<Option<usize>>> {
     let members = ballots.members();
     // Sorted members of equal labels lie side by side, and agree with any other alike.
     let repeats: Vec<bool> =
         (0..members.len()).map(|u| u > 0 && members[u] == members[u - 1]).collect();
-    let whole = |&u: &usize| members[u].n_clusters() == k && members[u].is_complete();
-    let candidates: Vec<usize> =
-        (0..members.len()).filter(|&u| !repeats[u]).filter(whole).collect();
+    let mut candidates: Vec<usize> =
+        (0..members.len()).filter(|&u| !repeats[u] && members[u].n_clusters() == k).collect();
     if candidates.is_empty() {
-        return qmi.of_nodes(ballots, &mut Report::default(), observer);
+        let found = qmi.of_nodes(ballots, &mut Report::default(), observer)?;
+        return Ok(found.into_iter().map(Some).collect());
+    }
+    if candidates.iter().any(|&u| members[u].is_complete()) {
+        candidates.retain(|&u| members[u].is_complete());
     }
     // Each sum in the order of the members: the same at any number of threads.
     let sums: Vec<f64> = candidates
         .par_iter()
         .map_init(Comparison::default, |comparison, &u| {
             observer.check()?;
-            Ok(comparison.with_all(&members[u], ballots, &repeats))
+            let agreement = comparison.with_all(&members[u], ballots, &repeats);
+            // A few objects are easily agreed on, and are no reference for all others.
+            Ok(agreement * coverage(&members[u], ballots.weights()))
         })
         .collect::<Result<_>>()?;
     let best = (1..sums.len()).fold(0, |best, c| if sums[c] > sums[best] { c } else { best });
-    Ok(members[candidates[best]].iter().flatten().collect())
+    Ok(members[candidates[best]].iter().collect())
 }
 
-/// Compares a member that labels every node with others, as [`weighted_nmi`] by the root does, to
-/// the last bit. That looks for memory for each pair, which takes longer than the pair itself where
-/// members are many and nodes few.
+/// Share of the objects that a member labels: exactly 1 of one that labels all.
+fn coverage(member: &Partition, weights: &[f64]) -> f64 {
+    let labelled = member.iter().zip(weights).filter(|(label, _)| label.is_some());
+    labelled.map(|(_, weight)| weight).sum::<f64>() / weights.iter().sum::<f64>()
+}
+
+/// Compares a member with others, as [`weighted_nmi`] by the root does, to the last bit. That looks
+/// for memory for each pair, which takes longer than the pair itself where members are many and
+/// nodes few.
 #[derive(Default)]
 struct Comparison {
     /// The clusters of the nodes.
-    own: Vec<usize>,
+    own: Vec<Option<usize>>,
     /// Objects of each pair of clusters, those of the member in rows.
     table: Vec<f64>,
     rows: Vec<f64>,
@@ -236,7 +249,7 @@ impl Comparison {
     /// of the one before as much as that does.
     fn with_all(&mut self, member: &Partition, ballots: &Ballots, repeats: &[bool]) -> f64 {
         self.own.clear();
-        self.own.extend(member.iter().flatten());
+        self.own.extend(member.iter());
         let (mut sum, mut nmi) = (0.0, None);
         for (u, other) in ballots.members().iter().enumerate() {
             if !repeats[u] {
@@ -247,7 +260,7 @@ impl Comparison {
         sum
     }
 
-    /// `None` where the other labels nothing.
+    /// `None` where the two label no node in common.
     fn nmi(&mut self, member: &Partition, other: &Partition, weights: &[f64]) -> Option<f64> {
         let (k, clusters) = (member.n_clusters(), other.n_clusters());
         if clusters == 0 || k.saturating_mul(clusters) > TABLE {
@@ -259,7 +272,9 @@ impl Comparison {
         zeros(columns, clusters);
         with_labels!(other.labels(), |labels| {
             for ((&i, &j), &w) in own.iter().zip(labels).zip(weights) {
-                if !j.is_missing() {
+                if let Some(i) = i
+                    && !j.is_missing()
+                {
                     table[i * clusters + j.index()] += w;
                 }
             }
@@ -270,7 +285,11 @@ impl Comparison {
                 *column += w;
             }
         }
-        nmi_of_table(table, rows, columns)
+        let cells = table.chunks_exact(clusters).enumerate().flat_map(|(i, shared)| {
+            let cells = shared.iter().enumerate().filter(|&(_, &w)| w > 0.0);
+            cells.map(move |(j, &w)| (i, j, w))
+        });
+        nmi_of_cells(rows, columns, cells, Normalizer::Sqrt)
     }
 }
 
@@ -279,35 +298,10 @@ fn zeros(sums: &mut Vec<f64>, length: usize) {
     sums.resize(length, 0.0);
 }
 
-/// The normalized mutual information of a table of pairs of clusters with its sums over rows and
-/// columns.
-fn nmi_of_table(table: &[f64], rows: &[f64], columns: &[f64]) -> Option<f64> {
-    let n: f64 = rows.iter().sum();
-    if !(n > 0.0) {
-        return None;
-    }
-    let occupied = |sums: &[f64]| sums.iter().filter(|&&s| s > 0.0).count();
-    if occupied(rows) == 1 && occupied(columns) == 1 {
-        return Some(1.0);
-    }
-    let entropy = |sums: &[f64]| -> f64 {
-        sums.iter().filter(|&&s| s > 0.0).map(|&s| s / n * (n / s).ln()).sum()
-    };
-    let (first, second) = (entropy(rows), entropy(columns));
-    let mut mutual = 0.0;
-    for (&row, shared) in rows.iter().zip(table.chunks_exact(columns.len())) {
-        for (&column, &w) in columns.iter().zip(shared).filter(|(_, w)| **w > 0.0) {
-            mutual += w / n * (n * w / (row * column)).ln();
-        }
-    }
-    let mutual = f64::clamp(mutual, 0.0, first.min(second));
-    Some(if mutual > 0.0 { (mutual / (first * second).sqrt()).min(1.0) } else { 0.0 })
-}
-
 /// Votes of the aligned members: nodes in rows, clusters of the reference in columns.
 fn count(
     ballots: &Ballots,
-    reference: &[usize],
+    reference: &[Option<usize>],
     k: usize,
     observer: &dyn Observer,
 ) -> Result<Array2<f64>> {
@@ -332,8 +326,8 @@ fn count(
 }
 
 /// The label with most votes: the present one if it is among them, else the lowest.
-fn winner(votes: ArrayView1<'_, f64>, now: usize) -> usize {
-    (0..votes.len()).fold(now, |b, c| if votes[c] > votes[b] { c } else { b })
+fn winner(votes: ArrayView1<'_, f64>, now: Option<usize>) -> usize {
+    (0..votes.len()).fold(now.unwrap_or(0), |b, c| if votes[c] > votes[b] { c } else { b })
 }
 
 #[cfg(test)]
@@ -344,9 +338,10 @@ mod tests {
 
     #[test]
     fn ties_keep_what_is_and_then_take_the_lowest() {
-        assert_eq!(winner(array![1.0, 2.0, 2.0].view(), 2), 2);
-        assert_eq!(winner(array![1.0, 2.0, 2.0].view(), 0), 1);
-        assert_eq!(winner(array![0.0, 0.0].view(), 1), 1);
+        assert_eq!(winner(array![1.0, 2.0, 2.0].view(), Some(2)), 2);
+        assert_eq!(winner(array![1.0, 2.0, 2.0].view(), Some(0)), 1);
+        assert_eq!(winner(array![0.0, 0.0].view(), Some(1)), 1);
+        assert_eq!(winner(array![1.0, 2.0, 2.0].view(), None), 1);
     }
 
     #[test]
@@ -383,7 +378,7 @@ mod tests {
     #[test]
     fn the_medoid_is_that_of_every_pair_by_itself() {
         let few = (0..40).map(|seed| kinds(seed, 12, 5));
-        let mut medoids = 0;
+        let (mut medoids, mut incomplete) = (0, 0);
         for ballots in few.chain([kinds(0, 500, 480)]) {
             let members = ballots.members();
             let with_all = |member: &Partition| -> f64 {
@@ -394,12 +389,16 @@ mod tests {
                 members.iter().enumerate().map(shared).sum()
             };
             let ks: std::collections::BTreeSet<usize> =
-                members.iter().filter(|m| m.is_complete()).map(Partition::n_clusters).collect();
+                members.iter().map(Partition::n_clusters).collect();
+            let objects: f64 = ballots.weights().iter().sum();
             for k in ks {
-                let whole = |m: &&Partition| m.n_clusters() == k && m.is_complete();
+                let of_k = || members.iter().filter(move |m| m.n_clusters() == k);
+                let whole = of_k().any(|m| m.is_complete());
                 let mut best: Option<(&Partition, f64)> = None;
-                for member in members.iter().filter(whole) {
-                    let sum = with_all(member);
+                for member in of_k().filter(|m| m.is_complete() || !whole) {
+                    let labelled = (0..ballots.n_nodes()).filter(|&i| member.label(i).is_some());
+                    let labelled: f64 = labelled.map(|i| ballots.weights()[i]).sum();
+                    let sum = with_all(member) * (labelled / objects);
                     if best.is_none_or(|(_, b)| sum > b) {
                         best = Some((member, sum));
                     }
@@ -407,13 +406,16 @@ mod tests {
                 let (medoid, sum) = best.unwrap();
                 let never = vec![false; members.len()];
                 let mut comparison = Comparison::default();
-                assert_eq!(comparison.with_all(medoid, &ballots, &never), sum);
+                let shared = comparison.with_all(medoid, &ballots, &never);
+                assert_eq!(shared, with_all(medoid));
+                assert_eq!(shared * coverage(medoid, ballots.weights()), sum);
                 let found = first_reference(&Qmi::new(k), k, &ballots, &()).unwrap();
-                assert_eq!(found, medoid.iter().flatten().collect::<Vec<_>>());
-                medoids += 1;
+                assert_eq!(found, medoid.iter().collect::<Vec<_>>());
+                medoids += usize::from(whole);
+                incomplete += usize::from(!whole);
             }
         }
-        assert!(medoids > 80, "{medoids}");
+        assert!(medoids > 80 && incomplete > 5, "{medoids} {incomplete}");
     }
 
     #[test]

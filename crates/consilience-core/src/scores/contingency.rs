@@ -1,7 +1,7 @@
 use ndarray::Array2;
 
 use super::pair::PairTable;
-use crate::{Error, LabelInt, Partition, Result, checks, room, with_labels};
+use crate::{Error, LabelInt, Partition, Result, checks, ensure, room, with_labels};
 
 /// Tables up to this many entries are counted in a dense array: at 4 bytes each they stay in the
 /// cache.
@@ -115,30 +115,23 @@ impl Contingency {
             if at > 0 && (cells[at - 1].0, cells[at - 1].1) == (i, j) {
                 return Err(Error::invalid(format!("row {i}, column {j} stands there twice")));
             }
-            if i.max(j) >= MOST_CLUSTERS {
-                return Err(Error::out_of_range(format!(
-                    "cluster {}; expected below {MOST_CLUSTERS}",
-                    i.max(j)
-                )));
-            }
+            let last = i.max(j);
+            ensure!(
+                last < MOST_CLUSTERS,
+                out_of_range("cluster {last}; expected below {MOST_CLUSTERS}")
+            );
             total = total.saturating_add(count);
             (rows, columns) = (rows.max(i + 1), columns.max(j + 1));
         }
-        if total > checks::MOST_OBJECTS {
-            return Err(Error::out_of_range("a table of more than 2^53 objects"));
-        }
+        let most = checks::MOST_OBJECTS;
+        ensure!(total <= most, out_of_range("a table of more than 2^53 objects"));
         let cells = cells.into_iter().map(|(i, j, count)| (i as u32, j as u32, count)).collect();
         Self::assemble(rows, columns, cells).ok_or_else(|| Error::empty("a table without objects"))
     }
 
     fn check_lengths(a: &Partition, b: &Partition) -> Result<()> {
-        if a.n_objects() != b.n_objects() {
-            return Err(Error::shape(format!(
-                "partitions of {} and of {} objects cannot be compared",
-                a.n_objects(),
-                b.n_objects()
-            )));
-        }
+        let (n, m) = (a.n_objects(), b.n_objects());
+        ensure!(n == m, shape("partitions of {n} and of {m} objects cannot be compared"));
         Ok(())
     }
 

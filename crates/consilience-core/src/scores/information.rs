@@ -32,7 +32,7 @@ pub enum Normalizer {
 }
 
 impl Normalizer {
-    fn of(self, a: f64, b: f64) -> f64 {
+    pub(super) fn of(self, a: f64, b: f64) -> f64 {
         match self {
             Normalizer::Max => a.max(b),
             Normalizer::Sqrt => (a * b).sqrt(),

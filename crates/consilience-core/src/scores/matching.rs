@@ -1,7 +1,7 @@
 use super::Contingency;
 use super::largest_weight::{Link, largest_weight};
 use crate::assignment::cheapest;
-use crate::{Error, ErrorKind, Partition, Result, room};
+use crate::{Error, ErrorKind, Joined, Partition, Result, room};
 
 /// Pairs of clusters that are matched with each other at most: at most some minutes and, where all
 /// of them are in a table, half a gibibyte.
@@ -105,32 +105,15 @@ type Cell = (usize, usize, u64);
 /// matching across groups gains nothing.
 fn linked_groups(table: &Contingency) -> Vec<Vec<Cell>> {
     let rows = table.row_sums().len();
-    let mut parent: Vec<usize> = (0..rows + table.column_sums().len()).collect();
+    let mut joined = Joined::new(rows + table.column_sums().len());
     for (i, j, _) in table.cells() {
-        let (a, b) = (root(&mut parent, i), root(&mut parent, rows + j));
-        // The smaller number leads, so that groups come in the order of their first row.
-        parent[a.max(b)] = a.min(b);
+        joined.join(i, rows + j);
     }
-    let mut group_of = vec![usize::MAX; parent.len()];
-    let mut groups: Vec<Vec<Cell>> = Vec::new();
-    for cell in table.cells() {
-        let r = root(&mut parent, cell.0);
-        if group_of[r] == usize::MAX {
-            group_of[r] = groups.len();
-            groups.push(Vec::new());
-        }
-        groups[group_of[r]].push(cell);
-    }
+    // Groups come in the order of their first row.
+    let (group_of, count) = joined.numbers(|i| table.row_sums().get(i).is_some_and(|&s| s > 0));
+    let mut groups = vec![Vec::new(); count];
+    table.cells().for_each(|cell| groups[group_of[cell.0] as usize].push(cell));
     groups
-}
-
-/// Union-find with path halving.
-fn root(parent: &mut [usize], mut i: usize) -> usize {
-    while parent[i] != i {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    i
 }
 
 /// Objects matched in one group of entries, which come row by row.

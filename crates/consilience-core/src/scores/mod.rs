@@ -49,7 +49,7 @@ pub use pair::{
     adjusted_rand, fowlkes_mallows, jaccard, pair_f, pair_precision, pair_recall, rand,
 };
 pub use soft::{jensen_shannon, jensen_shannon_within};
-pub use weighted::weighted_nmi;
+pub use weighted::{nmi_of_cells, weighted_nmi};
 
 use crate::{Partition, Result};
 

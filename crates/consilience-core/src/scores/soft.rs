@@ -1,7 +1,7 @@
 use super::matching::assign;
 #[cfg(any(doc, test))]
 use crate::ErrorKind;
-use crate::{Error, Memberships, MemoryBudget, Result, ensure, room};
+use crate::{Memberships, MemoryBudget, Result, ensure, room};
 
 /// Jensen-Shannon divergence in bits between two soft clusterings, under the best matching of
 /// clusters.
@@ -65,13 +65,8 @@ pub fn jensen_shannon_within(
     b: &Memberships,
     budget: MemoryBudget,
 ) -> Result<f64> {
-    if a.n_objects() != b.n_objects() {
-        return Err(Error::shape(format!(
-            "memberships of {} and of {} objects cannot be compared",
-            a.n_objects(),
-            b.n_objects()
-        )));
-    }
+    let (n, m) = (a.n_objects(), b.n_objects());
+    ensure!(n == m, shape("memberships of {n} and of {m} objects cannot be compared"));
     let k = a.n_clusters().max(b.n_clusters());
     super::matching::check_table("jensen_shannon", k, k)?;
     budget.check_square("jensen_shannon: pairs of clusters", k, 8)?;

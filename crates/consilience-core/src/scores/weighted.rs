@@ -25,34 +25,37 @@ const DENSE: usize = 1 << 20;
 /// O(n~ + k_a k_b) for small tables, O(n~ log n~) otherwise.
 pub fn weighted_nmi(a: &Partition, b: &Partition, weights: &[f64], by: Normalizer) -> Option<f64> {
     let cells = cells(a, b, weights);
-    let mut rows = vec![0.0; a.n_clusters()];
-    let mut columns = vec![0.0; b.n_clusters()];
+    let mut sums = (vec![0.0; a.n_clusters()], vec![0.0; b.n_clusters()]);
     for &(i, j, w) in &cells {
-        rows[i] += w;
-        columns[j] += w;
+        sums.0[i] += w;
+        sums.1[j] += w;
     }
+    nmi_of_cells(&sums.0, &sums.1, cells.into_iter(), by)
+}
+
+/// The same of a table: its sums over rows and columns, and its cells above 0 row by row.
+#[doc(hidden)]
+pub fn nmi_of_cells(
+    rows: &[f64],
+    columns: &[f64],
+    cells: impl Iterator<Item = (usize, usize, f64)>,
+    by: Normalizer,
+) -> Option<f64> {
     let n: f64 = rows.iter().sum();
     if !(n > 0.0) {
         return None;
     }
     let occupied = |sums: &[f64]| sums.iter().filter(|&&s| s > 0.0).count();
-    if occupied(&rows) == 1 && occupied(&columns) == 1 {
+    if occupied(rows) == 1 && occupied(columns) == 1 {
         return Some(1.0);
     }
     let entropy = |sums: &[f64]| -> f64 {
         sums.iter().filter(|&&s| s > 0.0).map(|&s| s / n * (n / s).ln()).sum()
     };
-    let (first, second) = (entropy(&rows), entropy(&columns));
-    let mutual: f64 =
-        cells.iter().map(|&(i, j, w)| w / n * (n * w / (rows[i] * columns[j])).ln()).sum();
+    let (first, second) = (entropy(rows), entropy(columns));
+    let mutual: f64 = cells.map(|(i, j, w)| w / n * (n * w / (rows[i] * columns[j])).ln()).sum();
     let mutual = mutual.clamp(0.0, first.min(second));
-    let norm = match by {
-        Normalizer::Max => first.max(second),
-        Normalizer::Sqrt => (first * second).sqrt(),
-        Normalizer::Arithmetic => 0.5 * (first + second),
-        Normalizer::Min => first.min(second),
-    };
-    Some(if mutual > 0.0 { (mutual / norm).min(1.0) } else { 0.0 })
+    Some(if mutual > 0.0 { (mutual / by.of(first, second)).min(1.0) } else { 0.0 })
 }
 
 /// Weight of each pair of clusters that shares any, in order.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Parts, Restored};
-use crate::{Assign, Clustering, Error, ErrorKind, Partition, Result};
+use crate::{Assign, Clustering, Error, ErrorKind, Partition, Result, ensure};
 
 /// Maps before an assigner, at most: each one is a call inside the other.
 const MOST_MAPS: usize = 100;
@@ -41,12 +41,8 @@ impl<'de> Deserialize<'de> for Clustering {
 fn restored(fields: ClusteringFields) -> Result<Clustering> {
     let ClusteringFields { partition, numbers, mut steps } = fields;
     check_numbers(&numbers, partition.n_clusters())?;
-    if steps.len() > MOST_MAPS + 1 {
-        return Err(Error::new(
-            ErrorKind::TooLarge,
-            format!("{} maps before an assigner; at most {MOST_MAPS}", steps.len() - 1),
-        ));
-    }
+    let maps = steps.len().saturating_sub(1);
+    ensure!(maps <= MOST_MAPS, too_large("{maps} maps before an assigner; at most {MOST_MAPS}"));
     let wrong = |what: &str| Error::new(ErrorKind::Corrupt, format!("a clustering {what}"));
     let assigner: Arc<dyn Assign> = match steps.pop().map(Parts::restore).transpose()? {
         Some(Restored::Assigner(assigner)) => assigner,

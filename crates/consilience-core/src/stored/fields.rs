@@ -40,9 +40,10 @@ impl TryFrom<PartitionFields> for Partition {
             }
             next += i64::from(label == next);
         }
-        if usize::try_from(next) != Ok(clusters) {
-            return Err(Error::shape(format!("{clusters} clusters, of which {next} have objects")));
-        }
+        ensure!(
+            usize::try_from(next) == Ok(clusters),
+            shape("{clusters} clusters, of which {next} have objects")
+        );
         Partition::from_labels(&labels)
     }
 }

@@ -5,7 +5,7 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 use super::Table;
-use crate::{Assign, Error, ErrorKind, FeatureMap, Result};
+use crate::{Assign, Error, ErrorKind, FeatureMap, Result, ensure};
 
 /// An [`Assign`] or a [`FeatureMap`] as it is stored: which kind it is, and its numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -91,9 +91,7 @@ impl Parts {
     /// As [`take_table`](Parts::take_table).
     pub fn take_row(&mut self, name: &str) -> Result<Vec<f64>> {
         let table = self.take_table(name)?;
-        if table.nrows() != 1 {
-            return Err(Error::shape(format!("{} rows of `{name}`; expected 1", table.nrows())));
-        }
+        ensure!(table.nrows() == 1, shape("{} rows of `{name}`; expected 1", table.nrows()));
         Ok(table.into_iter().collect())
     }
 
@@ -116,9 +114,7 @@ impl Parts {
     /// As [`take_table`](Parts::take_table), and [`ErrorKind::InvalidParameter`].
     pub fn take_positive(&mut self, name: &str) -> Result<f64> {
         let value = self.take_number(name)?;
-        if !(value > 0.0) {
-            return Err(Error::invalid(format!("`{name}` is {value}; expected above 0")));
-        }
+        ensure!(value > 0.0, invalid("`{name}` is {value}; expected above 0"));
         Ok(value)
     }
 

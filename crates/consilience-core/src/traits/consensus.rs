@@ -2,7 +2,7 @@ use ndarray::Array2;
 
 use crate::{
     Accepts, Clusters, Dendrogram, Ensemble, Fit, Grouping, Memberships, Microclusters, Observer,
-    Partition, Report, Result, room,
+    Partition, Report, Result, ensure, room,
 };
 
 /// Why there are fewer clusters than asked for where there are no more nodes.
@@ -246,13 +246,8 @@ impl NodeOutput for Memberships {
             let values = room::table_of(n, k, |_| 1.0 / k as f64)?;
             return Memberships::with_evidence(values, room::zeros(n)?);
         };
-        if of_node.nrows() != nodes.n_nodes() {
-            return Err(crate::Error::shape(format!(
-                "memberships of {} nodes, there are {}",
-                of_node.nrows(),
-                nodes.n_nodes()
-            )));
-        }
+        let (rows, of) = (of_node.nrows(), nodes.n_nodes());
+        ensure!(rows == of, shape("memberships of {rows} nodes, there are {of}"));
         let known = evidence.unwrap_or_else(|| nodes.evidence());
         let k = of_node.ncols();
         let mut values = room::table_of(n, k, |_| 1.0 / k as f64)?;

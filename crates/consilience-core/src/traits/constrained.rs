@@ -234,13 +234,8 @@ impl Clustering {
     }
 
     pub(crate) fn behind_shared(self, map: Arc<dyn FeatureMap>) -> Result<Self> {
-        if map.n_outputs() != self.assigner.n_features() {
-            return Err(Error::shape(format!(
-                "a map to {} features before a clustering of {}",
-                map.n_outputs(),
-                self.assigner.n_features()
-            )));
-        }
+        let (to, of) = (map.n_outputs(), self.assigner.n_features());
+        ensure!(to == of, shape("a map to {to} features before a clustering of {of}"));
         Ok(Clustering { assigner: Arc::new(Behind { map, then: self.assigner }), ..self })
     }
 }

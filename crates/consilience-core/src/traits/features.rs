@@ -1,7 +1,9 @@
 use ndarray::{Array2, ArrayView2};
 use sprs::{CsMat, CsMatView};
 
-use crate::{Dense, Error, ErrorKind, Result, SparseRows, checks, ensure};
+#[cfg(doc)]
+use crate::ErrorKind;
+use crate::{Dense, Error, Result, SparseRows, checks};
 
 /// Features of n objects in rows, d columns, in either precision: a table, or the rows of a sparse
 /// matrix that are never made dense.
@@ -114,21 +116,8 @@ impl<'a> Features<'a> {
     pub fn check_clusters(&self, clusters: usize) -> Result<()> {
         self.check()?;
         let n = self.n_objects();
-        ensure!(
-            (1..=n).contains(&clusters),
-            invalid(
-                "{} of {}; expected 1..={n}",
-                checks::number_of(clusters as u64, "cluster"),
-                checks::number_of(n as u64, "object")
-            )
-        );
-        if n >= u32::MAX as usize {
-            return Err(Error::new(
-                ErrorKind::TooLarge,
-                format!("{n} objects; at most {} are supported", u32::MAX - 1),
-            ));
-        }
-        Ok(())
+        checks::clusters(clusters, n as u64)?;
+        checks::numbered(n)
     }
 }
 

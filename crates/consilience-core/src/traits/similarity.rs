@@ -1,6 +1,6 @@
 use crate::{
-    Accepts, Dendrogram, Ensemble, Fit, Microclusters, Observer, Partition, Report, Result,
-    SimilarityGraph,
+    Accepts, Dendrogram, Ensemble, Fit, Linkage, Microclusters, Observer, Partition, Report,
+    Result, SimilarityGraph,
 };
 
 /// How alike the microclusters of an ensemble are: what linkage and graph cuts work on.
@@ -77,18 +77,19 @@ pub trait Similarity: Send + Sync {
         observer: &dyn Observer,
     ) -> Result<SimilarityGraph>;
 
-    /// The tree of average linkage over nodes that weigh as many objects as they have, where it can
-    /// be had without the matrix; `None` elsewhere. There is at least one node.
+    /// The tree of a linkage over nodes that weigh as many objects as they have, where it can be
+    /// had without the matrix; `None` elsewhere, as by default. There is at least one node.
     ///
     /// # Errors
     /// As [`Similarity::between`].
-    fn average_tree(
+    fn linkage_tree(
         &self,
+        linkage: Linkage,
         nodes: &Microclusters,
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Option<Dendrogram>> {
-        let _ = (nodes, report, observer);
+        let _ = (linkage, nodes, report, observer);
         Ok(None)
     }
 
@@ -104,9 +105,8 @@ pub trait Similarity: Send + Sync {
         let nodes =
             report.stage("microclusters", || Microclusters::observed(ensemble, observer))?;
         report.microclusters = Some(nodes.n_nodes());
-        let mut inner = Report::default();
-        let graph = report.stage("similarity", || self.between(&nodes, &mut inner, observer))?;
-        report.adopt(inner);
+        let graph =
+            report.inner_stage("similarity", |inner| self.between(&nodes, inner, observer))?;
         Ok(Fit::new(graph, report))
     }
 
@@ -141,13 +141,14 @@ impl<S: Similarity + ?Sized> Similarity for Box<S> {
         (**self).between(nodes, report, observer)
     }
 
-    fn average_tree(
+    fn linkage_tree(
         &self,
+        linkage: Linkage,
         nodes: &Microclusters,
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Option<Dendrogram>> {
-        (**self).average_tree(nodes, report, observer)
+        (**self).linkage_tree(linkage, nodes, report, observer)
     }
 }
 

@@ -85,12 +85,11 @@ impl<'a, F: Copy + Default + Into<f64>> SparseRows<'a, F> {
             self.by_rows,
             invalid("a sparse matrix compressed by columns; expected rows: see sprs' `to_csr`")
         );
-        if n.max(d) >= u32::MAX as usize {
-            return Err(Error::too_large(format!(
-                "sparse features of {n} objects and {d} columns; at most {} of each",
-                u32::MAX - 1
-            )));
-        }
+        let most = u32::MAX - 1;
+        ensure!(
+            n.max(d) <= most as usize,
+            too_large("sparse features of {n} objects and {d} columns; at most {most} of each")
+        );
         let bad = |v: &F| !Into::<f64>::into(*v).is_finite();
         if !self.values.iter().any(bad) {
             return Ok(());

@@ -107,9 +107,10 @@ fn numbers_that_are_none_are_named() {
     );
 }
 
-/// Puts node i into cluster `i % k`, and counts how often it was asked.
+/// Puts node i into cluster `i % k`, or all into the first, and counts how often it was asked.
 struct Dealt {
     clusters: Clusters,
+    together: bool,
     accepts: Accepts,
     bound: bool,
     asked: AtomicUsize,
@@ -118,13 +119,14 @@ struct Dealt {
 impl Dealt {
     fn new(clusters: impl Into<Clusters>) -> Self {
         let clusters = clusters.into();
-        Dealt { clusters, accepts: Accepts::LABELS, bound: false, asked: AtomicUsize::new(0) }
+        let (together, bound, asked) = (false, false, AtomicUsize::new(0));
+        Dealt { clusters, together, accepts: Accepts::LABELS, bound, asked }
     }
 
     fn deal(&self, nodes: &Microclusters) -> Vec<usize> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let k = self.clusters.fixed().unwrap_or(2);
-        (0..nodes.n_nodes()).map(|i| i % k).collect()
+        (0..nodes.n_nodes()).map(|i| if self.together { 0 } else { i % k }).collect()
     }
 }
 
@@ -207,56 +209,13 @@ fn objects_get_what_their_nodes_got() {
     assert_eq!(Dealt::new(2).consensus(&ensemble()).unwrap(), found.output);
 }
 
-/// Puts all nodes into the first of so many clusters, or mostly there.
-struct Together(usize);
-
-impl NodeConsensus for Together {
-    type Output = Partition;
-
-    fn name(&self) -> &str {
-        "together"
-    }
-
-    fn clusters(&self) -> Clusters {
-        self.0.into()
-    }
-
-    fn solve(&self, nodes: &Microclusters, _: &mut Report, _: &dyn Observer) -> Result<Vec<usize>> {
-        Ok(vec![0; nodes.n_nodes()])
-    }
-}
-
-struct MostlyTogether(usize);
-
-impl NodeConsensus for MostlyTogether {
-    type Output = Memberships;
-
-    fn name(&self) -> &str {
-        "mostly together"
-    }
-
-    fn clusters(&self) -> Clusters {
-        self.0.into()
-    }
-
-    fn solve(
-        &self,
-        nodes: &Microclusters,
-        _: &mut Report,
-        _: &dyn Observer,
-    ) -> Result<NodeMemberships> {
-        let rest = 0.5 / self.0 as f64;
-        let share = |(_, c): (usize, usize)| if c == 0 { 0.5 + rest } else { rest };
-        Ok(Array2::from_shape_fn((nodes.n_nodes(), self.0), share).into())
-    }
-}
-
 #[test]
 fn clusters_that_a_method_leaves_empty_are_not_laid_to_the_ensemble() {
     // More clusters than there are nodes and fewer: neither is why there is only one.
     for k in [2, 3, 5] {
-        let hard = Together(k).fit(&ensemble(), &()).unwrap().report;
-        let soft = MostlyTogether(k).fit(&ensemble(), &()).unwrap().report;
+        let together = || Dealt { together: true, ..Dealt::new(k) };
+        let hard = together().fit(&ensemble(), &()).unwrap().report;
+        let soft = Halved(together(), None).fit(&ensemble(), &()).unwrap().report;
         assert_eq!((hard.clusters_missing, soft.clusters_missing), (Some(k - 1), Some(k - 1)));
         let told = |why: &str| [format!("1 cluster instead of the {k} asked for: {why}")];
         assert_eq!(hard.notes, told("the method left the others empty"));

@@ -3,7 +3,7 @@ use consilience_core::{
     Observer, Partition, Report, Result, Similarity, ensure,
 };
 
-use crate::lifespan::{check_tree_cut, chosen};
+use crate::lifespan::{Grown, check_tree_cut};
 use crate::{Agglomeration, LeafWeights, Lifespan};
 
 /// The consensus function of a similarity and a linkage: the dendrogram of the microclusters, cut.
@@ -37,8 +37,7 @@ use crate::{Agglomeration, LeafWeights, Lifespan};
 ///
 /// # Complexity
 /// O(n M) for the microclusters, then as the similarity and O(n~^2) for the tree. Where the
-/// similarity has a tree of its own for average linkage
-/// ([`Similarity::average_tree`]), no matrix is made for that linkage.
+/// similarity has the tree without its matrix ([`Similarity::linkage_tree`]), none is made.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
@@ -52,12 +51,7 @@ pub struct Linked<S> {
     lifespan: Lifespan,
     collapse: bool,
     name: String,
-    own_tree: Option<OwnTree<S>>,
 }
-
-/// The tree of a linkage, where a similarity has one without its matrix.
-type OwnTree<S> =
-    fn(&S, Linkage, &Microclusters, &mut Report, &dyn Observer) -> Result<Option<Dendrogram>>;
 
 impl<S: Similarity> Linked<S> {
     /// Average linkage on a similarity of microclusters.
@@ -70,7 +64,6 @@ impl<S: Similarity> Linked<S> {
             lifespan: Lifespan::Whole,
             collapse: true,
             name: String::new(),
-            own_tree: None,
         };
         method.linkage(Linkage::Average)
     }
@@ -121,26 +114,44 @@ impl<S: Similarity> Linked<S> {
         self.linkage(linkage)
     }
 
-    /// Where to have the trees of linkages without the matrix, of leaves of any weights; `None`
-    /// where it says so. Average linkage over objects is [`Similarity::average_tree`] first.
-    #[doc(hidden)]
-    pub fn own_tree(self, tree: OwnTree<S>) -> Self {
-        Linked { own_tree: Some(tree), ..self }
-    }
-
     /// The similarity.
     pub fn similarity(&self) -> &S {
         &self.similarity
     }
 
     /// The number of clusters that the criterion chooses in a tree over these nodes.
-    fn n_clusters(&self, tree: &Dendrogram, nodes: &Microclusters) -> Result<usize> {
-        let chosen = chosen(self.clusters, self.lifespan, tree)?;
+    fn n_clusters(&self, grown: &Grown, nodes: &Microclusters) -> Result<usize> {
+        let chosen = grown.chosen(self.clusters, self.lifespan)?;
         if self.collapse {
             return Ok(chosen);
         }
         // On single objects the tree could be cut between equal ones.
         Ok(chosen.min(Microclusters::of(&nodes.to_ensemble()?)?.n_nodes()))
+    }
+
+    fn grown(
+        &self,
+        nodes: &Microclusters,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Grown> {
+        self.similarity.check()?;
+        ensure!(nodes.n_nodes() > 0, empty("a dendrogram needs at least one leaf"));
+        let linkage = self.linkage;
+        // Single and complete linkage ask for no weights.
+        let unweighted = matches!(linkage, Linkage::Single | Linkage::Complete);
+        if (unweighted || self.weights == LeafWeights::Objects)
+            && let Some(tree) = self.similarity.linkage_tree(linkage, nodes, report, observer)?
+        {
+            return match linkage {
+                Linkage::Ward => Grown::by_ward(tree, &nodes.grouping().weights(), 1.0),
+                _ => Ok(Grown::new(tree)),
+            };
+        }
+        let between = |inner: &mut Report| self.similarity.between(nodes, inner, observer);
+        let graph = report.inner_stage("similarity", between)?;
+        let linkage = Agglomeration::new(linkage, 1).weights(self.weights);
+        report.stage("partition", || linkage.grown(graph, observer))
     }
 }
 
@@ -178,8 +189,8 @@ impl<S: Similarity> NodeConsensus for Linked<S> {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
-        let tree = self.tree(nodes, report, observer)?;
-        tree.cut(self.n_clusters(&tree, nodes)?)
+        let grown = self.grown(nodes, report, observer)?;
+        grown.tree.cut(self.n_clusters(&grown, nodes)?)
     }
 }
 
@@ -190,25 +201,7 @@ impl<S: Similarity> Hierarchy for Linked<S> {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Dendrogram> {
-        self.similarity.check()?;
-        ensure!(nodes.n_nodes() > 0, empty("a dendrogram needs at least one leaf"));
-        if self.linkage == Linkage::Average
-            && self.weights == LeafWeights::Objects
-            && let Some(tree) = self.similarity.average_tree(nodes, report, observer)?
-        {
-            return Ok(tree);
-        }
-        if let Some(tree) = self.own_tree
-            && let Some(tree) = tree(&self.similarity, self.linkage, nodes, report, observer)?
-        {
-            return Ok(tree);
-        }
-        let mut inner = Report::default();
-        let graph =
-            report.stage("similarity", || self.similarity.between(nodes, &mut inner, observer))?;
-        report.adopt(inner);
-        let linkage = Agglomeration::new(self.linkage, 1).weights(self.weights);
-        report.stage("partition", || linkage.dendrogram(graph, observer))
+        Ok(self.grown(nodes, report, observer)?.told())
     }
 
     fn dendrogram(

@@ -60,10 +60,8 @@ impl<S: Similarity, P: GraphPartitioner> ConsensusFunction for Partitioned<S, P>
             Microclusters::observed(ensemble, observer)?.canonical_as_weighed()
         })?;
         report.microclusters = Some(nodes.n_nodes());
-        let mut inner = Report::default();
-        let between = || self.similarity.between(&nodes, &mut inner, observer);
-        let graph = report.stage("similarity", between)?;
-        report.adopt(inner);
+        let between = |inner: &mut Report| self.similarity.between(&nodes, inner, observer);
+        let graph = report.inner_stage("similarity", between)?;
         let found = report.stage("partition", || self.partitioner.fit(graph, observer))?;
         report.adopt(found.report);
         Ok(Fit::new(found.output, report))

@@ -10,15 +10,17 @@ use consilience_core::{
     Observer, Partition, Report, Result, Similarity, SimilarityGraph, Status, ensure,
 };
 use consilience_graph::{CoAssociation, Lifespan};
+use consilience_num::reduce::map_together;
 use consilience_num::sparse::Csr;
 use ndarray::{Array2, ArrayView1, ArrayView2};
-use rayon::prelude::*;
 
 pub use self::seeds::SeedRule;
 use self::seeds::Seeds;
 
 /// Two memberships closer than this are a tie.
 const TIE: f64 = 1e-9;
+/// Microclusters whose links one task finds.
+const ROWS: usize = 16;
 
 /// Seeded random walks (SRW): the core of each cluster is marked, and every other object belongs to
 /// the core that a random walker from it reaches first.
@@ -31,7 +33,8 @@ const TIE: f64 = 1e-9;
 ///    if it is strong for either end), with weight `s_i s_j exp(-preference (1 - a_ij))`, s being
 ///    the numbers of objects.
 /// 2. Average linkage makes k groups. In each, the microclusters that the group supports most
-///    (largest mean co-association with it) are its seeds, until they hold half of its objects.
+///    (largest mean co-association with it) are its seeds, until they hold half of its objects, and
+///    all that tie with the last of them.
 /// 3. A walker starts at each other microcluster i and steps along links in proportion to their
 ///    weights. The probability `x_ic` that it meets a seed of group c first solves
 ///    `L_UU x_c = -L_US 1_c`, with L the Laplacian, U the unmarked and S the marked microclusters.
@@ -136,10 +139,8 @@ impl RandomWalker {
         self.check_parameters()?;
         self.budget.check_square("co-association and its tree", nodes.n_nodes(), 16)?;
         let similarity = CoAssociation::default().memory_budget(self.budget);
-        let mut inner = Report::default();
-        let graph =
-            report.stage("similarity", || similarity.between(nodes, &mut inner, observer))?;
-        report.adopt(inner);
+        let between = |inner: &mut Report| similarity.between(nodes, inner, observer);
+        let graph = report.inner_stage("similarity", between)?;
         let seeds =
             report.stage("seeds", || Seeds::by(self.seeds, &graph, self.clusters, observer))?;
         let links = links(&graph, self.neighbours, self.link_preference);
@@ -255,23 +256,18 @@ fn likely(chance: ArrayView1<'_, f64>, own: usize) -> usize {
 fn links(graph: &SimilarityGraph, neighbours: usize, preference: f64) -> Csr {
     let (a, sizes) = (graph.weights(), graph.grouping().sizes());
     let n = a.nrows();
-    let threshold: Vec<f64> = (0..n).into_par_iter().map(|i| weakest(a, i, neighbours)).collect();
-    let rows: Vec<Vec<(u32, f64)>> = (0..n)
-        .into_par_iter()
-        .map(|i| {
-            (0..n)
-                .filter(|&j| {
-                    j != i && a[[i, j]] > 0.0 && a[[i, j]] >= threshold[i].min(threshold[j])
-                })
-                .map(|j| {
-                    let size = sizes[i] as f64 * sizes[j] as f64;
-                    (j as u32, size * (-preference * (1.0 - a[[i, j]])).exp())
-                })
-                // What nobody would ever follow may vanish, and is no link then.
-                .filter(|link| link.1 > 0.0)
-                .collect()
-        })
-        .collect();
+    let threshold = map_together(n, ROWS, |i| weakest(a, i, neighbours));
+    let stays = |i: usize, j: usize| {
+        j != i && a[[i, j]] > 0.0 && a[[i, j]] >= threshold[i].min(threshold[j])
+    };
+    let link = |i: usize, j: usize| {
+        let size = sizes[i] as f64 * sizes[j] as f64;
+        (j as u32, size * (-preference * (1.0 - a[[i, j]])).exp())
+    };
+    let rows: Vec<Vec<(u32, f64)>> = map_together(n, ROWS, |i| {
+        // What nobody would ever follow may vanish, and is no link then.
+        (0..n).filter(|&j| stays(i, j)).map(|j| link(i, j)).filter(|l| l.1 > 0.0).collect()
+    });
     Csr::from_rows(n, rows)
 }
 

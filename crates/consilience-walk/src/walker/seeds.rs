@@ -26,7 +26,7 @@ use ndarray::Array2;
 #[non_exhaustive]
 pub enum SeedRule {
     /// Groups by average linkage of all microclusters; in each the best supported ones, until they
-    /// hold half of its objects.
+    /// hold half of its objects, and all that tie with the last of them.
     #[default]
     Supported,
     /// As published: regions on which all members agree, of at least so many objects, joined by

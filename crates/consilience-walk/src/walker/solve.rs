@@ -44,11 +44,10 @@ pub(super) fn arrivals(links: &Csr, seeds: &Seeds, observer: &dyn Observer) -> R
     // is left to choose.
     let mut b = vec![0.0; unmarked.len() * k];
     let rows = unmarked.iter().enumerate().map(|(at, &i)| {
-        let (others, weights) = links.row(i);
         let mut row = Vec::new();
-        for (&j, w) in others.iter().zip(weights) {
-            match place[j as usize] {
-                usize::MAX => b[at * k + seeds.group[j as usize]] += w / root[at],
+        for (j, w) in links.entries(i) {
+            match place[j] {
+                usize::MAX => b[at * k + seeds.group[j]] += w / root[at],
                 to => row.push((to as u32, w / (root[at] * root[to]))),
             }
         }
@@ -78,12 +77,11 @@ fn reachable(links: &Csr, seeds: &Seeds) -> Vec<bool> {
     let mut reached = seeds.marked.clone();
     let mut next: Vec<usize> = (0..reached.len()).filter(|&i| reached[i]).collect();
     while let Some(i) = next.pop() {
-        let (others, weights) = links.row(i);
-        for (&j, &w) in others.iter().zip(weights) {
+        for (j, w) in links.entries(i) {
             // A link as good as 0 is not walked.
-            if w > f64::MIN_POSITIVE && !reached[j as usize] {
-                reached[j as usize] = true;
-                next.push(j as usize);
+            if w > f64::MIN_POSITIVE && !reached[j] {
+                reached[j] = true;
+                next.push(j);
             }
         }
     }

@@ -12,7 +12,7 @@ use consilience_core::{
 };
 use consilience_graph::{Lifespan, Linked, linked_method};
 
-use super::confidence::{Confidence, LARGEST, on_grid};
+use super::confidence::{Confidence, LARGEST, check_limits, on_grid, own_objects};
 use super::lwea::{ENTROPY_SCALE, LocallyWeighted};
 use super::threshold::Threshold;
 use solver::Solver;
@@ -177,12 +177,9 @@ impl Similarity for SelfEnhancedCoAssociation {
     }
 
     fn check(&self) -> Result<()> {
-        let (alpha, lambda, tolerance) = (self.confidence, self.error_penalty, self.tolerance);
-        ensure!(
-            alpha > 0.0 && alpha.is_finite(),
-            invalid("confidence {alpha}; expected a positive number")
-        );
-        let share = self.largest_share;
+        let (rounds, largest) = (self.max_iterations, self.largest_component);
+        check_limits(self.confidence, rounds, self.tolerance, largest)?;
+        let (share, lambda) = (self.largest_share, self.error_penalty);
         ensure!(
             share > 0.0 && share <= 1.0,
             invalid("largest share {share}; expected above 0, to 1")
@@ -191,13 +188,6 @@ impl Similarity for SelfEnhancedCoAssociation {
             (1e-6..=1e6).contains(&lambda),
             invalid("error penalty {lambda}; expected 1e-6 to 1e6")
         );
-        ensure!(tolerance >= 0.0, invalid("tolerance {tolerance}; expected 0 or more"));
-        let rounds = self.max_iterations;
-        ensure!(
-            (1..=10_000).contains(&rounds),
-            invalid("{rounds} iterations; expected 1 to 10000")
-        );
-        ensure!(self.largest_component > 0, invalid("largest component 0; expected at least 1"));
         self.locally_weighted().check()
     }
 
@@ -224,12 +214,7 @@ impl Similarity for SelfEnhancedCoAssociation {
         }
         graph.note(nodes, report);
         let (grouping, mut a) = weighted.into_parts();
-        // What its only object is to itself.
-        for (own, &size) in a.diag_mut().iter_mut().zip(nodes.sizes()) {
-            if size == 1 {
-                *own = 1.0;
-            }
-        }
+        own_objects(nodes, &mut a);
         let solver = Solver::new(nodes, graph, self.error_penalty, self.tolerance, observer)?;
         let stop = solver.enhance(&mut a, self.max_iterations)?;
         report.iterations = stop.rounds;
@@ -291,44 +276,30 @@ impl EcCms {
         EcCms(linked.lifespan(Lifespan::FromFirstMerge))
     }
 
-    consilience_core::setters! {
+    consilience_core::setters! { through map_similarity:
         /// As [`SelfEnhancedCoAssociation::confidence`]. Default 0.8; above 0.
         #[doc(alias = "alpha")]
-        pub fn confidence(mut self, confidence: f64) {
-            self.0 = self.0.map_similarity(|s| s.confidence(confidence))
-        }
+        pub fn confidence(mut self, confidence: f64);
 
         /// As [`SelfEnhancedCoAssociation::largest_share`]. Default 1; above 0, to 1.
-        pub fn largest_share(mut self, share: f64) {
-            self.0 = self.0.map_similarity(|s| s.largest_share(share))
-        }
+        pub fn largest_share(mut self, share: f64);
 
         /// As [`SelfEnhancedCoAssociation::error_penalty`]. Default 1; 1e-6 to 1e6.
         #[doc(alias = "lambda")]
-        pub fn error_penalty(mut self, penalty: f64) {
-            self.0 = self.0.map_similarity(|s| s.error_penalty(penalty))
-        }
+        pub fn error_penalty(mut self, penalty: f64);
 
         /// As [`LocallyWeighted::entropy_scale`]. Default 0.4; above 0.
         #[doc(alias = "theta")]
-        pub fn entropy_scale(mut self, scale: f64) {
-            self.0 = self.0.map_similarity(|s| s.entropy_scale(scale))
-        }
+        pub fn entropy_scale(mut self, scale: f64);
 
         /// As [`SelfEnhancedCoAssociation::max_iterations`]. Default 100; 1 to 10,000.
-        pub fn max_iterations(mut self, iterations: usize) {
-            self.0 = self.0.map_similarity(|s| s.max_iterations(iterations))
-        }
+        pub fn max_iterations(mut self, iterations: usize);
 
         /// As [`SelfEnhancedCoAssociation::tolerance`]. Default 0.01; 0 or more.
-        pub fn tolerance(mut self, tolerance: f64) {
-            self.0 = self.0.map_similarity(|s| s.tolerance(tolerance))
-        }
+        pub fn tolerance(mut self, tolerance: f64);
 
         /// As [`SelfEnhancedCoAssociation::largest_component`]. Default 3000; at least 1.
-        pub fn largest_component(mut self, nodes: usize) {
-            self.0 = self.0.map_similarity(|s| s.largest_component(nodes))
-        }
+        pub fn largest_component(mut self, nodes: usize);
     }
 }
 

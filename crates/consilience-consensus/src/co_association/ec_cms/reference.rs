@@ -1,12 +1,12 @@
 //! EC-CMS on all objects, straight from its formulas, and what holds the fast one equal to it.
 
-use consilience_conformance::small_worlds;
 use consilience_core::{ConsensusFunction, Ensemble, Microclusters, Partition, Seed, Similarity};
 use ndarray::Array2;
 use proptest::prelude::*;
 
 use super::{EcCms, SelfEnhancedCoAssociation};
 use crate::co_association::threshold::Threshold;
+use crate::reference::{compare, each_small_world, eci};
 
 /// A few different rows, many of them equal, some labels missing.
 pub(crate) fn world(seed: u64, n: usize, members: usize, k: usize, missing: f64) -> Ensemble {
@@ -38,21 +38,8 @@ fn label(e: &Ensemble, u: usize, i: usize) -> Option<usize> {
 }
 
 /// exp(-H / (M theta)) of the cluster of object i in member u.
-fn reliability(e: &Ensemble, u: usize, i: usize, theta: f64) -> f64 {
-    let inside: Vec<usize> =
-        (0..e.n_objects()).filter(|&j| label(e, u, j) == label(e, u, i)).collect();
-    let (mut entropy, mut labelling) = (0.0, 0.0);
-    for v in e.members() {
-        let labels: Vec<usize> = inside.iter().filter_map(|&j| v.label(j)).collect();
-        labelling += f64::from(!labels.is_empty());
-        for l in 0..v.n_clusters() {
-            let p = labels.iter().filter(|&&x| x == l).count() as f64 / labels.len().max(1) as f64;
-            if p > 0.0 {
-                entropy -= p * p.log2();
-            }
-        }
-    }
-    (-entropy / labelling / theta).exp()
+fn reliability(e: &Ensemble, u: usize, i: usize) -> f64 {
+    eci(e, u, label(e, u, i).unwrap(), 0.4)
 }
 
 /// Over the members that label both, the mean of what a common cluster counts.
@@ -110,7 +97,7 @@ struct Settings {
 fn enhanced(e: &Ensemble, of: &Settings) -> (Array2<f64>, usize) {
     let objects = labelled(e);
     let n = objects.len();
-    let mut a = together(e, &objects, |u, i| reliability(e, u, i, 0.4));
+    let mut a = together(e, &objects, |u, i| reliability(e, u, i));
     a.diag_mut().fill(1.0);
     let mut h = together(e, &objects, |_, _| 1.0).mapv(|x| if x >= of.alpha { x } else { 0.0 });
     h.diag_mut().fill(0.0);
@@ -141,7 +128,7 @@ fn enhanced(e: &Ensemble, of: &Settings) -> (Array2<f64>, usize) {
     (c, of.rounds)
 }
 
-fn compare(e: &Ensemble, of: &Settings) {
+fn check(e: &Ensemble, of: &Settings) {
     let fit = SelfEnhancedCoAssociation::default()
         .confidence(of.alpha)
         .error_penalty(of.lambda)
@@ -149,8 +136,6 @@ fn compare(e: &Ensemble, of: &Settings) {
         .tolerance(of.tolerance)
         .fit(e, &())
         .unwrap();
-    let objects = labelled(e);
-    let (node, found) = (fit.output.grouping().of_object(), fit.output.weights());
     // Without links A itself comes out. The iterations would end in a multiple of it, but on the
     // way to there some entries may be cut at 1.
     let linked = fit.report.notes.iter().all(|note| !note.contains("no two"));
@@ -165,19 +150,14 @@ fn compare(e: &Ensemble, of: &Settings) {
             c
         }
     } else {
-        together(e, &objects, |u, i| reliability(e, u, i, 0.4))
+        together(e, &labelled(e), |u, i| reliability(e, u, i))
     };
-    let ends = |x: usize, y: usize| found[[node[objects[x]] as usize, node[objects[y]] as usize]];
-    let pairs = || (0..objects.len()).flat_map(|x| (0..x).map(move |y| (x, y)));
-    let apart = |&(x, y): &(usize, usize)| node[objects[x]] != node[objects[y]];
-    for (x, y) in pairs().filter(|pair| linked || apart(pair)) {
-        let expected = (0.5 * (c[[x, y]] + c[[y, x]])).clamp(0.0, 1.0);
-        assert!(
-            (ends(x, y) - expected).abs() < 1e-8,
-            "{x} {y}: {}, expected {expected}",
-            ends(x, y)
-        );
-    }
+    let objects = labelled(e);
+    let at = |i: usize| objects.binary_search(&i).unwrap();
+    compare(&fit.output, !linked, 1e-8, |i, j| {
+        let (x, y) = (at(i), at(j));
+        (0.5 * (c[[x, y]] + c[[y, x]])).clamp(0.0, 1.0)
+    });
 }
 
 proptest! {
@@ -192,22 +172,16 @@ proptest! {
         tolerance in prop_oneof![Just(0.0), Just(0.0123), Just(0.1057)],
     ) {
         let e = world(seed, n, m, k, if gaps { 0.2 } else { 0.0 });
-        compare(&e, &Settings { alpha, lambda, rounds, tolerance });
+        check(&e, &Settings { alpha, lambda, rounds, tolerance });
     }
 }
 
 /// Every pair of members over five objects, each object possibly unlabelled in each.
 #[test]
 fn every_small_world() {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    pool.install(|| {
-        for (at, e) in small_worlds(5, 2).enumerate() {
-            if labelled(&e).is_empty() {
-                continue;
-            }
-            let alpha = [0.4, 0.8][at % 2];
-            compare(&e, &Settings { alpha, lambda: 1.0, rounds: 9, tolerance: 0.0 });
-        }
+    each_small_world(|at, e| {
+        let alpha = [0.4, 0.8][at % 2];
+        check(e, &Settings { alpha, lambda: 1.0, rounds: 9, tolerance: 0.0 });
     });
 }
 
@@ -215,32 +189,26 @@ fn every_small_world() {
 #[test]
 fn without_links_the_weighted_co_association_comes_out() {
     let settings = Settings { alpha: 1.1, lambda: 30.0, rounds: 9, tolerance: 0.0 };
-    compare(&world(11_078, 12, 7, 2, 0.2), &settings);
-}
-
-/// The ensemble with counts, the same with the rows repeated, and which row each of those is.
-pub(crate) fn repeated(e: &Ensemble, seed: u64) -> (Ensemble, Ensemble, Vec<usize>) {
-    let n = e.n_objects();
-    let counts: Vec<u64> = (0..n as u64).map(|i| 1 + (seed + i) % 4).collect();
-    let of: Vec<usize> = (0..n).flat_map(|i| vec![i; counts[i] as usize]).collect();
-    let members = e.members().iter();
-    let members = members
-        .map(|p| Partition::from_fn(of.len(), |x| p.label(of[x]).map(|l| l as u64)).unwrap());
-    let all = Ensemble::new(members.collect()).unwrap();
-    (e.clone().with_counts(counts).unwrap(), all, of)
+    check(&world(11_078, 12, 7, 2, 0.2), &settings);
 }
 
 /// A row that stands for many is as the rows themselves.
-#[test]
-fn counts_are_repeated_rows() {
+pub(crate) fn check_counts(method: &impl ConsensusFunction<Output = Partition>) {
     for seed in 0..20 {
-        let (counted, all, of) = repeated(&world(seed, 14, 5, 3, 0.1), seed);
-        let method = EcCms::new(3).confidence(0.6);
-        let (few, many) = (method.consensus(&counted).unwrap(), method.consensus(&all).unwrap());
+        let e = world(seed, 14, 5, 3, 0.1);
+        let counts: Vec<u64> = (0..14).map(|i| 1 + (seed + i) % 4).collect();
+        let of: Vec<usize> = (0..14).flat_map(|i| vec![i; counts[i] as usize]).collect();
+        let many = method.consensus(&e.select_objects(&of).unwrap()).unwrap();
+        let few = method.consensus(&e.with_counts(counts).unwrap()).unwrap();
         for (x, &i) in of.iter().enumerate() {
             assert_eq!(many.label(x), few.label(i), "seed {seed} object {i}");
         }
     }
+}
+
+#[test]
+fn counts_are_repeated_rows() {
+    check_counts(&EcCms::new(3).confidence(0.6));
 }
 
 /// A raised confidence is as the same confidence given, to the bit; a share that holds changes

@@ -3,7 +3,7 @@
 use consilience_core::{
     Error, MemoryBudget, Microclusters, Observer, Result, SimilarityGraph, room,
 };
-use consilience_graph::{ClusterIncidence, ClusterOverlaps};
+use consilience_graph::{ClusterIncidence, ClusterOverlaps, each_row};
 use consilience_num::sparse::Csr;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -22,15 +22,8 @@ pub(super) enum ClusterLinks {
 /// Jaccard links to the clusters of other members.
 fn neighbours(incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<Csr> {
     let jaccard = ClusterOverlaps::of(incidence, observer)?.jaccard()?;
-    let others = (0..jaccard.n_rows()).map(|p| {
-        let (others, weights) = jaccard.row(p);
-        others
-            .iter()
-            .copied()
-            .zip(weights.iter().copied())
-            .filter(|&(q, _)| q as usize != p)
-            .collect()
-    });
+    let others = (0..jaccard.n_rows())
+        .map(|p| jaccard.entries(p).filter(|&(q, _)| q != p).map(|(q, w)| (q as u32, w)).collect());
     Csr::try_from_rows(jaccard.n_columns(), others)
 }
 
@@ -114,9 +107,8 @@ pub(super) fn connected_triples(
     check_two_steps(&w, budget, |p| incidence.clusters_of_member(member[p]).len())?;
     let rows = sparse_rows(incidence.n_clusters(), observer, |p, add| {
         let own = incidence.clusters_of_member(member[p]);
-        let (linked, weights) = w.row(p);
-        for (&k, &wpk) in linked.iter().zip(weights) {
-            let (others, weights) = w.row(k as usize);
+        for (k, wpk) in w.entries(p) {
+            let (others, weights) = w.row(k);
             let from = others.partition_point(|&q| (q as usize) < own.start);
             for (&q, &wqk) in others[from..].iter().zip(&weights[from..]) {
                 if q as usize >= own.end {
@@ -142,11 +134,9 @@ pub(super) fn approximate_sim_rank(
     check_two_steps(&w, budget, |_| incidence.n_clusters())?;
     let count = |p: usize| w.row(p).0.len() as f64;
     let rows = sparse_rows(incidence.n_clusters(), observer, |p, add| {
-        let (linked, weights) = w.row(p);
-        for (&k, &wpk) in linked.iter().zip(weights) {
-            let (others, weights) = w.row(k as usize);
-            for (&q, &wqk) in others.iter().zip(weights) {
-                add(q, wpk * wqk / (count(p) * count(q as usize)));
+        for (k, wpk) in w.entries(p) {
+            for (q, wqk) in w.entries(k) {
+                add(q as u32, wpk * wqk / (count(p) * count(q)));
             }
         }
     })?;
@@ -193,8 +183,7 @@ pub(super) fn sim_rank(
         next.mapv_inplace(|x| decay * x);
         let own = incidence.overlaps(&missing, observer)?;
         for e in 0..edges {
-            let (others, weights) = own.row(e);
-            others.iter().zip(weights).for_each(|(&f, w)| next[[e, f as usize]] += w);
+            own.entries(e).for_each(|(f, w)| next[[e, f]] += w);
         }
         for e in 0..edges {
             for f in 0..e {
@@ -228,10 +217,7 @@ impl ClusterLinks {
     fn scatter(&self, p: usize, row: &mut [f64]) {
         match self {
             ClusterLinks::WithinMembers(links) | ClusterLinks::Sparse(links) => {
-                let (others, values) = links.row(p);
-                for (&q, v) in others.iter().zip(values) {
-                    row[q as usize] += v;
-                }
+                links.entries(p).for_each(|(q, v)| row[q] += v);
             }
             ClusterLinks::Dense(links) => {
                 for (x, v) in row.iter_mut().zip(links.row(p)) {
@@ -255,32 +241,26 @@ impl ClusterLinks {
         let complete = labels.iter().all(|&m| m == incidence.n_members() as f64);
         let within = matches!(self, ClusterLinks::WithinMembers(_));
         let mut s = room::zeros(n * n)?;
-        s.par_chunks_mut(n.max(1)).enumerate().try_for_each_init(
-            || (vec![0.0; incidence.n_clusters()], vec![0.0; incidence.n_members()]),
-            |(row, labelling), (i, out)| {
-                if i % 64 == 0 {
-                    observer.check()?;
-                }
-                row.fill(0.0);
-                labelling.fill(0.0);
-                for &p in incidence.clusters_of(i) {
-                    self.scatter(p as usize, row);
-                    labelling[member[p as usize]] = 1.0;
-                }
-                for (j, o) in out.iter_mut().enumerate().skip(i + 1) {
-                    let own = incidence.clusters_of(j);
-                    let sum: f64 = own.iter().map(|&q| row[q as usize]).sum();
-                    let pairs = match (within, complete) {
-                        (false, _) => labels[i] * labels[j],
-                        (true, true) => labels[i],
-                        (true, false) => own.iter().map(|&q| labelling[member[q as usize]]).sum(),
-                    };
-                    *o = if pairs > 0.0 { sum / pairs } else { 0.0 };
-                }
-                out[i] = 1.0;
-                Ok::<(), Error>(())
-            },
-        )?;
+        let scratch = (vec![0.0; incidence.n_clusters()], vec![0.0; incidence.n_members()]);
+        each_row(&mut s, n, &scratch, observer, |(row, labelling), i, out| {
+            row.fill(0.0);
+            labelling.fill(0.0);
+            for &p in incidence.clusters_of(i) {
+                self.scatter(p as usize, row);
+                labelling[member[p as usize]] = 1.0;
+            }
+            for (j, o) in out.iter_mut().enumerate().skip(i + 1) {
+                let own = incidence.clusters_of(j);
+                let sum: f64 = own.iter().map(|&q| row[q as usize]).sum();
+                let pairs: f64 = match (within, complete) {
+                    (false, _) => labels[i] * labels[j],
+                    (true, true) => labels[i],
+                    (true, false) => own.iter().map(|&q| labelling[member[q as usize]]).sum(),
+                };
+                *o = if pairs > 0.0 { sum / pairs } else { 0.0 };
+            }
+            out[i] = 1.0;
+        })?;
         for i in 0..n {
             for j in 0..i {
                 s[i * n + j] = s[j * n + i];

@@ -131,14 +131,12 @@ impl LinkBased {
         Self::new(LinkSimilarity::ApproximateSimRank(ApproximateSimRank::new()), clusters)
     }
 
-    consilience_core::setters! {
+    consilience_core::setters! { through map_similarity:
         /// The decay of the similarity. Default 0.9 for connected triples, else 0.8; 0 to 1.
-        pub fn decay(mut self, decay: f64) { self.0 = self.0.map_similarity(|s| s.decay(decay)) }
+        pub fn decay(mut self, decay: f64);
 
         /// R, the rounds of SimRank; the other similarities have none. Default 5; 1 to 1000.
-        pub fn iterations(mut self, iterations: usize) {
-            self.0 = self.0.map_similarity(|s| s.iterations(iterations))
-        }
+        pub fn iterations(mut self, iterations: usize);
     }
 }
 

@@ -42,6 +42,54 @@ fn similarity(
     links.between(&nodes, &incidence, budget, observer)
 }
 
+/// What a similarity by the links of clusters has that a decay alone describes.
+macro_rules! decayed {
+    ($similarity:ident, $name:literal, $decay:literal, $new:literal, $links:path) => {
+        impl Default for $similarity {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl $similarity {
+            #[doc = $new]
+            pub fn new() -> Self {
+                $similarity { decay: $decay, budget: MemoryBudget::default() }
+            }
+
+            consilience_core::setters! {
+                /// The largest similarity that two different clusters may have. Default that of
+                /// [`new`](Self::new); 0 to 1.
+                pub fn decay(mut self, decay: f64) { self.decay = decay }
+
+                /// How much memory the similarity of objects may take. Default 8 GiB.
+                pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
+            }
+        }
+
+        impl Similarity for $similarity {
+            fn name(&self) -> &str {
+                $name
+            }
+
+            fn check(&self) -> Result<()> {
+                check_decay(self.decay)
+            }
+
+            fn between(
+                &self,
+                nodes: &Microclusters,
+                report: &mut Report,
+                observer: &dyn Observer,
+            ) -> Result<SimilarityGraph> {
+                similarity(nodes, self.budget, report, observer, |h| {
+                    $links(h, self.decay, self.budget, observer)
+                })
+            }
+        }
+    };
+}
+
 /// Similarity by weighted connected triples (WCT, CTS): two objects that a member separates are
 /// still alike where their clusters overlap the same clusters of other members.
 ///
@@ -95,47 +143,13 @@ pub struct ConnectedTriples {
     budget: MemoryBudget,
 }
 
-impl Default for ConnectedTriples {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl ConnectedTriples {
-    /// With decay 0.9, as in the paper of 2011.
-    pub fn new() -> Self {
-        ConnectedTriples { decay: 0.9, budget: MemoryBudget::default() }
-    }
-
-    consilience_core::setters! {
-        /// The largest similarity that two different clusters may have. Default 0.9; 0 to 1.
-        pub fn decay(mut self, decay: f64) { self.decay = decay }
-
-        /// How much memory the similarity of objects may take. Default 8 GiB.
-        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
-    }
-}
-
-impl Similarity for ConnectedTriples {
-    fn name(&self) -> &str {
-        "wct"
-    }
-
-    fn check(&self) -> Result<()> {
-        check_decay(self.decay)
-    }
-
-    fn between(
-        &self,
-        nodes: &Microclusters,
-        report: &mut Report,
-        observer: &dyn Observer,
-    ) -> Result<SimilarityGraph> {
-        similarity(nodes, self.budget, report, observer, |h| {
-            clusters::connected_triples(h, self.decay, self.budget, observer)
-        })
-    }
-}
+decayed!(
+    ConnectedTriples,
+    "wct",
+    0.9,
+    "With decay 0.9, as in the paper of 2011.",
+    clusters::connected_triples
+);
 
 /// SimRank-based similarity (SRS): objects are alike where their clusters are alike, and clusters
 /// are alike where their objects are.
@@ -285,44 +299,4 @@ pub struct ApproximateSimRank {
     budget: MemoryBudget,
 }
 
-impl Default for ApproximateSimRank {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl ApproximateSimRank {
-    /// With decay 0.8.
-    pub fn new() -> Self {
-        ApproximateSimRank { decay: 0.8, budget: MemoryBudget::default() }
-    }
-
-    consilience_core::setters! {
-        /// The largest similarity that two different clusters may have. Default 0.8; 0 to 1.
-        pub fn decay(mut self, decay: f64) { self.decay = decay }
-
-        /// How much memory the similarity of objects may take. Default 8 GiB.
-        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
-    }
-}
-
-impl Similarity for ApproximateSimRank {
-    fn name(&self) -> &str {
-        "asrs"
-    }
-
-    fn check(&self) -> Result<()> {
-        check_decay(self.decay)
-    }
-
-    fn between(
-        &self,
-        nodes: &Microclusters,
-        report: &mut Report,
-        observer: &dyn Observer,
-    ) -> Result<SimilarityGraph> {
-        similarity(nodes, self.budget, report, observer, |h| {
-            clusters::approximate_sim_rank(h, self.decay, self.budget, observer)
-        })
-    }
-}
+decayed!(ApproximateSimRank, "asrs", 0.8, "With decay 0.8.", clusters::approximate_sim_rank);

@@ -1,27 +1,14 @@
 use consilience_conformance::{planted, small_worlds};
 use consilience_core::{
-    ConsensusFunction, Ensemble, ErrorKind, Grouping, MemoryBudget, Partition, Seed, Similarity,
+    ConsensusFunction, Ensemble, ErrorKind, MemoryBudget, Partition, Seed, Similarity,
 };
 
 use super::{ApproximateSimRank, ConnectedTriples, LinkBased, SimRank, reference};
+use crate::reference::compare;
 
 /// Every two objects of different microclusters.
 fn equal(of: &dyn Similarity, expected: &[Vec<f64>], ensemble: &Ensemble) {
-    let graph = of.similarity(ensemble).unwrap();
-    let node = graph.grouping().of_object();
-    for i in 0..node.len() {
-        for j in 0..node.len() {
-            if node[i] == Grouping::NONE || node[j] == Grouping::NONE || node[i] == node[j] {
-                continue;
-            }
-            let found = graph.weights()[[node[i] as usize, node[j] as usize]];
-            assert!(
-                (found - expected[i][j]).abs() < 1e-12,
-                "{found}, by definition {}: {ensemble:?}",
-                expected[i][j]
-            );
-        }
-    }
+    compare(&of.similarity(ensemble).unwrap(), true, 1e-12, |i, j| expected[i][j]);
 }
 
 #[test]

@@ -9,11 +9,11 @@ use consilience_core::{
     Clusters, MemoryBudget, Microclusters, Observer, Report, Result, Similarity, SimilarityGraph,
     Status, ensure,
 };
-use consilience_graph::{ClusterIncidence, Lifespan, Linked, linked_method};
+use consilience_graph::{ClusterIncidence, Lifespan, Linked, check_entropy_scale, linked_method};
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use super::confidence::{Confidence, Group, LARGEST, on_grid};
+use super::confidence::{Confidence, Group, LARGEST, check_limits, on_grid};
 use super::propagation::{STEPS, check_steps};
 use targets::{normalized, targets};
 use tile::{Limits, Operator, Solved, solve};
@@ -230,24 +230,14 @@ impl Similarity for GuidedCoAssociation {
     }
 
     fn check(&self) -> Result<()> {
-        let positive = [
-            ("entropy scale", self.entropy_scale),
-            ("confidence", self.confidence),
-            ("must-link threshold", self.must_link),
-        ];
-        for (what, value) in positive {
-            ensure!(
-                value > 0.0 && value.is_finite(),
-                invalid("{what} {value}; expected a positive number")
-            );
-        }
-        let (rounds, tolerance) = (self.max_iterations, self.tolerance);
-        ensure!(tolerance >= 0.0, invalid("tolerance {tolerance}; expected 0 or more"));
+        let (rounds, largest) = (self.max_iterations, self.largest_component);
+        check_limits(self.confidence, rounds, self.tolerance, largest)?;
+        check_entropy_scale(self.entropy_scale)?;
+        let threshold = self.must_link;
         ensure!(
-            (1..=10_000).contains(&rounds),
-            invalid("{rounds} iterations; expected 1 to 10000")
+            threshold > 0.0 && threshold.is_finite(),
+            invalid("must-link threshold {threshold}; expected a positive number")
         );
-        ensure!(self.largest_component > 0, invalid("largest component 0; expected at least 1"));
         check_steps(self.steps)
     }
 
@@ -323,42 +313,30 @@ impl Sdgca {
         Sdgca(linked.lifespan(Lifespan::FromFirstMerge))
     }
 
-    consilience_core::setters! {
+    consilience_core::setters! { through map_similarity:
         /// As [`GuidedCoAssociation::entropy_scale`]. Default 0.07; above 0.
         #[doc(alias = "lambda")]
-        pub fn entropy_scale(mut self, scale: f64) {
-            self.0 = self.0.map_similarity(|s| s.entropy_scale(scale))
-        }
+        pub fn entropy_scale(mut self, scale: f64);
 
         /// As [`GuidedCoAssociation::confidence`]. Default 0.8; above 0.
         #[doc(alias = "eta")]
-        pub fn confidence(mut self, confidence: f64) {
-            self.0 = self.0.map_similarity(|s| s.confidence(confidence))
-        }
+        pub fn confidence(mut self, confidence: f64);
 
         /// As [`GuidedCoAssociation::must_link`]. Default 0.8; above 0.
         #[doc(alias = "theta")]
-        pub fn must_link(mut self, threshold: f64) {
-            self.0 = self.0.map_similarity(|s| s.must_link(threshold))
-        }
+        pub fn must_link(mut self, threshold: f64);
 
         /// As [`GuidedCoAssociation::steps`]. Default 20; 1 to 1000.
-        pub fn steps(mut self, steps: usize) { self.0 = self.0.map_similarity(|s| s.steps(steps)) }
+        pub fn steps(mut self, steps: usize);
 
         /// As [`GuidedCoAssociation::max_iterations`]. Default 300; 1 to 10,000.
-        pub fn max_iterations(mut self, iterations: usize) {
-            self.0 = self.0.map_similarity(|s| s.max_iterations(iterations))
-        }
+        pub fn max_iterations(mut self, iterations: usize);
 
         /// As [`GuidedCoAssociation::tolerance`]. Default 0.001; 0 or more.
-        pub fn tolerance(mut self, tolerance: f64) {
-            self.0 = self.0.map_similarity(|s| s.tolerance(tolerance))
-        }
+        pub fn tolerance(mut self, tolerance: f64);
 
         /// As [`GuidedCoAssociation::largest_component`]. Default 3000; at least 1.
-        pub fn largest_component(mut self, nodes: usize) {
-            self.0 = self.0.map_similarity(|s| s.largest_component(nodes))
-        }
+        pub fn largest_component(mut self, nodes: usize);
     }
 }
 

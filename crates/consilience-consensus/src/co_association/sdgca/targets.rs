@@ -8,6 +8,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::EnhancedCoAssociation;
+use crate::co_association::confidence::own_objects;
 
 /// Weights below this would vanish when multiplied.
 const LEAST: f64 = 1e-100;
@@ -41,12 +42,7 @@ pub(super) fn normalized(
     if largest > 0.0 {
         n.mapv_inplace(|x| x / largest);
     }
-    // What its only object is to itself.
-    for (own, &size) in n.diag_mut().iter_mut().zip(nodes.sizes()) {
-        if size == 1 {
-            *own = 1.0;
-        }
-    }
+    own_objects(nodes, &mut n);
     SimilarityGraph::new(grouping, n)
 }
 

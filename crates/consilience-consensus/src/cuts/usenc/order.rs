@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use consilience_core::Seed;
+use consilience_core::{Seed, mix};
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -233,13 +233,4 @@ fn is_labelled(row: &[u32]) -> bool {
 fn hash(row: &[u32], colours: &[u64]) -> u64 {
     let labelled = row.iter().filter(|c| **c != NONE);
     mix(labelled.fold(0, |sum: u64, &c| sum.wrapping_add(colours[c as usize])))
-}
-
-/// A bijection that scatters (the finaliser of SplitMix64).
-#[inline(always)]
-pub(super) fn mix(mut x: u64) -> u64 {
-    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
