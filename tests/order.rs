@@ -92,15 +92,26 @@ fn given_nodes() {
 /// Eigenvectors of a graph in more components than clusters are any rotation of the components.
 #[test]
 fn components_are_joined_whole() {
-    let ensemble = |members: [[u8; 6]; 2]| {
+    let ensemble = |members: &[&[u8]]| {
         Ensemble::new(members.iter().map(|m| Partition::from_labels(m).unwrap()).collect()).unwrap()
     };
     // Two of objects 0, 1 and 5; 2 and 3; 4 are linked.
     let (a, b) = ([0, 0, 6, 7, 4, 0], [0, 1, 7, 6, 4, 0]);
-    for name in ["hbgf", "lwgp", "usenc", "diffusion", "gp-mgla", "ecpcs-mc", "cspa"] {
+    // Eight objects that no member distinguishes are one microcluster, in fewer clusters than the
+    // two components beside them, of three microclusters each.
+    let most: [[u8; 14]; 3] = [
+        [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2],
+        [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 3, 4],
+        [0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 1, 3, 4, 3],
+    ];
+    let [x, y, z] = &most;
+    let whole: Vec<i64> = (0..14).map(|i| i64::from(i >= 8)).collect();
+    for name in "hbgf lwgp usenc diffusion gp-mgla ecpcs-mc cspa hgpa mcla ptgp".split(' ') {
         let method = by_name(name).unwrap();
         let run = |e: Ensemble| Named(method, 2).consensus(&e).unwrap().to_signed();
-        assert_eq!(run(ensemble([a, b])), [0, 0, 1, 1, 1, 0], "{name}");
-        assert_eq!(run(ensemble([b, a])), [0, 0, 1, 1, 1, 0], "{name}");
+        assert_eq!(run(ensemble(&[&a, &b])), [0, 0, 1, 1, 1, 0], "{name}");
+        assert_eq!(run(ensemble(&[&b, &a])), [0, 0, 1, 1, 1, 0], "{name}");
+        assert_eq!(run(ensemble(&[x, y, z])), whole, "{name}");
+        assert_eq!(run(ensemble(&[z, x, y])), whole, "{name}");
     }
 }

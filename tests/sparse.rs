@@ -145,6 +145,39 @@ fn nearest_neighbours_are_those_of_the_table() {
 }
 
 #[test]
+fn a_large_constant_has_no_say_in_farthest_points() {
+    let mut stream = Seed(6).stream();
+    let x = Array2::from_shape_fn((120, 4), |(i, j)| match j {
+        3 => 0.0,
+        _ => stream.normal() + if i % 3 == j { 5.0 } else { 0.0 },
+    });
+    let labels: Vec<i64> = (0..120).map(|i| if i < 9 { i % 3 } else { -1 }).collect();
+    let side = SideInformation::from_labels(&labels).unwrap();
+    let methods: [Box<dyn ConstrainedClusterer>; 2] =
+        [Box::new(Fpc::new(3)), Box::new(Nnc::new(3))];
+    for method in methods {
+        let plain = method.fit((&x).into(), &side, &()).unwrap();
+        let labels = plain.output.assign(&x).unwrap();
+        for value in [7e5, 1e12, -1e250] {
+            let mut table = x.clone();
+            table.column_mut(3).fill(value);
+            let rows = sparse(&table);
+            let both: [Features<'_>; 2] = [(&table).into(), (&rows).into()];
+            for features in both {
+                let found = method.fit(features, &side, &()).unwrap();
+                let what = format!("{} beside {value:e}", method.name());
+                assert_eq!(found.output.partition, plain.output.partition, "{what}");
+                let apart = found.report.objective.unwrap() / plain.report.objective.unwrap();
+                assert!((apart - 1.0).abs() < 1e-9, "{what}: {apart}");
+                for new in both {
+                    assert_eq!(found.output.assign(new).unwrap(), labels, "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn members_see_parts_of_sparse_features() {
     let (x, _) = texts(120, 60, 5);
     let rows = sparse(&x);

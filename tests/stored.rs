@@ -311,6 +311,31 @@ fn clusterings_label_new_objects_as_before() {
     }
 }
 
+/// What is learned leaves a constant feature out, and what is far out is taken off.
+#[test]
+fn clusterings_beside_a_constant_feature_come_back() {
+    let beside = |x: Array2<f64>| {
+        Array2::from_shape_fn((x.nrows(), 4), |(i, j)| if j < 3 { x[[i, j]] * 1e-200 } else { 1.0 })
+    };
+    let ((x, side), new) = (world(), noise(50, 3, 2) * 6.0);
+    let (x, new) = (beside(x), beside(new));
+    for method in &methods()[3..8] {
+        let found = method.cluster(x.view().into(), &side).unwrap();
+        let expected = found.assign(new.view()).unwrap();
+        let back = through_json(&found);
+        assert_eq!(back.assign(new.view()).unwrap(), expected, "{}", method.name());
+        assert_eq!(to_value(&back).unwrap(), to_value(&found).unwrap(), "{}", method.name());
+        survives(&found, |back: Clustering| drop(back.assign(new.view())));
+    }
+    let found = Pmmc::new(3).cluster(x.view().into(), &side).unwrap();
+    let numbers = |values: [f64; 3]| json!({ "rows": 1, "columns": 3, "values": values });
+    for wrong in [[0.0, 1.0, 4.0], [0.0, 1.0, 1.0], [0.0, 0.5, 2.0]] {
+        let with = changed(&found, "/steps/0/tables/features", numbers(wrong));
+        let message = refused::<Clustering>(with);
+        assert_eq!(message, "`features` are not whole numbers below 4 that ascend");
+    }
+}
+
 #[test]
 fn damaged_clusterings_never_panic() {
     let ((x, side), new) = (world(), noise(3, 3, 2));

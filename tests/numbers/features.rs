@@ -156,7 +156,6 @@ fn units_of_single_features_change_no_label_of_noise() {
 
 const MANY: Exceptions = &[
     ("CCSKL", "the nearest neighbours of a copy are its copies, and rounding decides which"),
-    ("MCCC", "with few constraints its basis is a graph of nearest neighbours, too"),
     ("consensus model", "members get as many clusters as the number of rows lets them"),
 ];
 

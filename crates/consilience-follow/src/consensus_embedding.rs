@@ -5,8 +5,8 @@ use consilience_core::{
 use consilience_graph::{
     ClusterIncidence, IncidenceSpectrum, Microclusters, ensemble_driven_cluster_index,
 };
+use consilience_num::reduce::each_chunk;
 use ndarray::{Array1, Array2, ArrayView2, s};
-use rayon::prelude::*;
 
 use crate::embedding::Embedding;
 
@@ -288,18 +288,10 @@ impl ConsensusEmbedding {
     pub(crate) fn rows(&self, ensemble: &Ensemble, objects: &[u32]) -> Array2<f64> {
         let q = self.n_dimensions();
         let mut rows = vec![0.0; objects.len() * q];
-        if q > 0 {
-            rows.par_chunks_mut(OBJECTS_PER_TASK * q)
-                .zip(objects.par_chunks(OBJECTS_PER_TASK))
-                .for_each(|(rows, objects)| {
-                    self.gather(
-                        ensemble,
-                        self.positions.view(),
-                        objects.iter().map(|&i| i as usize),
-                        rows,
-                    );
-                });
-        }
+        each_chunk(&mut rows, OBJECTS_PER_TASK * q.max(1), &|c, rows| {
+            let some = objects[c * OBJECTS_PER_TASK..].iter().take(OBJECTS_PER_TASK);
+            self.gather(ensemble, self.positions.view(), some.map(|&i| i as usize), rows);
+        });
         Array2::from_shape_vec((objects.len(), q), rows).unwrap_or_default()
     }
 

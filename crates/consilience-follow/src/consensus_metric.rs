@@ -5,8 +5,8 @@ use consilience_core::{
     Status, ensure,
 };
 use consilience_num::logdet::LogDet;
+use consilience_num::reduce::each_chunk;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use crate::consensus_embedding::{ConsensusEmbedding, tell};
 use crate::coordinates::Coordinates;
@@ -252,18 +252,17 @@ impl ConsensusMetric {
         let own = std::iter::once(&mut self.base.metric).chain(&mut self.folds);
         let own = own.enumerate().map(|(at, metric)| ((at == 0).then_some(0), metric));
         let grown = grown.enumerate().map(|(at, metric)| ((at == 0).then_some(1), metric));
-        let mut metrics: Vec<(Option<usize>, &mut LogDet)> =
-            own.filter(|_| !grown_only).chain(grown).collect();
-        let ends: Vec<(Option<usize>, usize, bool)> = metrics
-            .par_iter_mut()
-            .with_max_len(1)
-            .map(|(all, metric)| {
+        let metrics = own.filter(|_| !grown_only).chain(grown);
+        let mut metrics: Vec<(_, &mut LogDet, Result<(usize, bool)>)> =
+            metrics.map(|(all, metric)| (all, metric, Ok((0, true)))).collect();
+        each_chunk(&mut metrics, 1, &|_, one| {
+            for (all, metric, end) in one {
                 let most = if all.is_some() { iterations } else { iterations.min(FOLD_SWEEPS) };
-                let end = metric.settle(tolerance, most, |_| observer.check())?;
-                Ok((*all, end.0, end.1))
-            })
-            .collect::<Result<_>>()?;
-        for (all, done, converged) in ends {
+                *end = metric.settle(tolerance, most, |_| observer.check());
+            }
+        });
+        let ends = metrics.into_iter().map(|(all, _, end)| end.map(|end| (all, end)));
+        for (all, (done, converged)) in ends.collect::<Result<Vec<_>>>()? {
             report.iterations = report.iterations.max(done);
             // Those of the folds are good enough to judge by where they stop.
             if let Some(at) = all {

@@ -5,7 +5,7 @@ use consilience_core::{
     Constraints, Ensemble, Fit, Observer, Pair, Partition, Report, Result, Status,
 };
 use consilience_num::logdet::LogDet;
-use rayon::prelude::*;
+use consilience_num::reduce::try_map_each;
 
 use crate::consensus_embedding::tell;
 use crate::consensus_metric::ConsensusMetric;
@@ -90,8 +90,7 @@ impl ConsensusMetric {
             Ok(held_out(&read, learned.as_ref(), ensemble, of_fold))
         };
         let by_folds = |read: FoldRead<'_, 'a>| -> Result<ScoredLinks> {
-            let folds = (0..self.rule.folds.min(links.len())).into_par_iter().with_max_len(1);
-            let all: Vec<_> = folds.map(|fold| one(fold, read)).collect::<Result<_>>()?;
+            let all = try_map_each(self.rule.folds.min(links.len()), &|fold| one(fold, read))?;
             Ok(ScoredLinks::of(&all.concat(), links.len()))
         };
         let under = |f, space: (&Coordinates, &'a LogDet), all: &Option<CompletedMap>| {

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use consilience_core::{Ensemble, MemoryBudget, Observer, Pair, Report, Result};
 use consilience_num::logdet::LogDet;
+use consilience_num::reduce::try_map_each;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use crate::consensus_embedding::{ConsensusEmbedding, tell};
 use crate::coordinates::Coordinates;
@@ -54,7 +54,6 @@ impl GrownMetrics {
             let found = rule.plain_embedding().weights(&weights).fit(ensemble, observer)?;
             Ok((Arc::new(found.output), found.report))
         };
-        let folds = || (0..rule.folds).into_par_iter().with_max_len(1);
         let mut opened = Report::default();
         let (all, found) = space(None)?;
         tell(&mut opened, found);
@@ -65,15 +64,15 @@ impl GrownMetrics {
         budget.check_table(positions, rows, q.saturating_add(rule.clusters), 8)?;
         // What is told of the folds would be the same.
         let one = |fold| space(Some(fold)).map(|made| made.0);
-        let of_folds = folds().map(one).collect::<Result<Vec<_>>>()?;
+        let folds = try_map_each(rule.folds, &one)?;
         let (plain_all, found) = plain(None)?;
         tell(&mut opened, found);
         let one = |fold| plain(Some(fold)).map(|made| made.0);
-        let plain_folds = folds().map(one).collect::<Result<Vec<_>>>()?;
+        let plain_folds = try_map_each(rule.folds, &one)?;
         Ok(GrownMetrics {
             left_out: left_out.to_vec(),
             all,
-            folds: of_folds,
+            folds,
             plain: plain_all,
             plain_folds,
             features,

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::{
     BaseClusterer, Constraints, Dense, Error, Features, Fit, MemoryBudget, Objects, Observer, Pair,
-    Partition, Report, Result, Seed, SideInformation, at_least_one, ensure,
+    Partition, Report, Result, Seed, SideInformation, at_least_one, ensure, with_rows,
 };
 use consilience_metric::{Itml, LinearMap, MetricLearner};
+use consilience_num::reduce::try_map_each;
 use consilience_num::svd::{SvdOptions, try_truncated_svd};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
-use rayon::prelude::*;
 
 /// Larger numbers of members are refused as mistakes.
 const MAX_MEMBERS: usize = 100_000;
@@ -332,10 +332,8 @@ impl MemberGrowth {
         observer: &dyn Observer,
     ) -> Result<Vec<Fit<Vec<Partition>>>> {
         let done = AtomicUsize::new(0);
-        (0..self.folds.min(self.members))
-            .into_par_iter()
-            .map(|fold| self.grow_without(fold, &source, range, constraints, (&done, observer)))
-            .collect()
+        let one = |fold| self.grow_without(fold, &source, range, constraints, (&done, observer));
+        try_map_each(self.folds.min(self.members), &one)
     }
 
     /// The members that are made without one fold of the links.
@@ -377,11 +375,9 @@ impl MemberGrowth {
                 self.members,
             );
         }
-        Ok(Fit::new(members, {
-            let mut report = Report::default();
-            report.notes = learned.report.notes;
-            report
-        }))
+        let mut report = Report::default();
+        report.notes = learned.report.notes;
+        Ok(Fit::new(members, report))
     }
 
     /// What the learner makes of the links outside one fold. Where rows have counts it sees their
@@ -415,10 +411,9 @@ impl MemberGrowth {
             links.add(first(i), first(j), link)?;
         }
         let side = SideInformation::from_constraints(&links);
-        match features {
-            Dense::F32(x) => learner.fit(x.select(Axis(0), &rows).view().into(), &side, observer),
-            Dense::F64(x) => learner.fit(x.select(Axis(0), &rows).view().into(), &side, observer),
-        }
+        with_rows!(features, |x| {
+            learner.fit(x.select(Axis(0), &rows).view().into(), &side, observer)
+        })
     }
 }
 
@@ -448,12 +443,17 @@ pub(crate) fn principal_components(
     let mut scales = vec![0.0; d];
     for ((mut column, mean), scale) in x.columns_mut().into_iter().zip(&mut means).zip(&mut scales)
     {
+        let largest = column.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        // By a power of two, so that neither sums nor squares overflow.
+        let unit = 2f64.powi(-(largest.log2() as i32).clamp(-1022, 1022));
+        column *= unit;
         let (middle, deviation) = mean_and_deviation(column.view(), times.as_deref());
-        *mean = middle;
-        // A constant feature is left out, and one so large that its sums overflow.
-        *scale =
-            if deviation > 0.0 && deviation.recip().is_finite() { deviation.recip() } else { 0.0 };
-        column.mapv_inplace(|v| (v - *mean) * *scale);
+        // A constant feature is left out, and one so small that its scale is no number.
+        if deviation > 0.0 && (unit / deviation).is_finite() {
+            (*mean, *scale) = (middle / unit, unit / deviation);
+        }
+        let factor = if *scale > 0.0 { deviation.recip() } else { 0.0 };
+        column.mapv_inplace(|v| (v - middle) * factor);
         if let Some(times) = &times {
             column.iter_mut().zip(times).for_each(|(v, t)| *v *= t.sqrt());
         }
@@ -465,18 +465,15 @@ pub(crate) fn principal_components(
         row *= scale;
     }
     let shift = ndarray::Array1::from(means).dot(&map);
-    let chunks: Vec<Array2<f32>> = (0..n.div_ceil(CHUNK))
-        .into_par_iter()
-        .map(|c| {
-            observer.check()?;
-            let rows = between(&features, c * CHUNK, n.min((c + 1) * CHUNK));
-            let mapped = match rows {
-                Dense::F32(x) => x.mapv(f64::from).dot(&map),
-                Dense::F64(x) => x.dot(&map),
-            };
-            Ok((mapped - &shift).mapv(|v| if v.is_finite() { v as f32 } else { 0.0 }))
-        })
-        .collect::<Result<_>>()?;
+    let of_chunk = |c: usize| -> Result<Array2<f32>> {
+        observer.check()?;
+        let mapped = match chunk(&features, c) {
+            Dense::F32(x) => x.mapv(f64::from).dot(&map),
+            Dense::F64(x) => x.dot(&map),
+        };
+        Ok((mapped - &shift).mapv(|v| if v.is_finite() { v as f32 } else { 0.0 }))
+    };
+    let chunks = try_map_each(n.div_ceil(CHUNK), &of_chunk)?;
     let views: Vec<_> = chunks.iter().map(|c| c.view()).collect();
     ndarray::concatenate(Axis(0), &views).map_err(|e| Error::shape(e.to_string()))
 }
@@ -498,18 +495,13 @@ fn mean_and_deviation(column: ArrayView1<'_, f64>, times: Option<&[f64]>) -> (f6
 
 /// Some rows under a map.
 fn apply_to(map: &LinearMap, features: Dense<'_>, rows: &[usize]) -> Result<Array2<f64>> {
-    match features {
-        Dense::F32(x) => map.apply(x.select(Axis(0), rows).view()),
-        Dense::F64(x) => map.apply(x.select(Axis(0), rows).view()),
-    }
+    with_rows!(features, |x| map.apply(x.select(Axis(0), rows).view()))
 }
 
-/// The rows `from..to`.
-fn between<'a>(features: &'a Dense<'_>, from: usize, to: usize) -> Dense<'a> {
-    match features {
-        Dense::F32(x) => x.slice(s![from..to, ..]).into(),
-        Dense::F64(x) => x.slice(s![from..to, ..]).into(),
-    }
+/// The rows that one task labels.
+fn chunk<'a>(features: &'a Dense<'_>, c: usize) -> Dense<'a> {
+    let (from, to) = (c * CHUNK, features.n_objects().min((c + 1) * CHUNK));
+    with_rows!(features, |x| x.slice(s![from..to, ..]).into())
 }
 
 /// Labels all objects by the nearest mean of the clusters that were made of some of them, whose
@@ -536,23 +528,20 @@ fn label_all(
     }
     let half: Vec<f64> = means.axis_iter(Axis(0)).map(|c| 0.5 * c.dot(&c)).collect();
     let n = features.n_objects();
-    let chunks: Vec<Vec<Option<u32>>> = (0..n.div_ceil(CHUNK))
-        .into_par_iter()
-        .map(|c| {
-            observer.check()?;
-            let rows = map.apply(between(&features, c * CHUNK, n.min((c + 1) * CHUNK)))?;
-            let score = (rows - &middle).dot(&means.t());
-            let nearest = |row: ndarray::ArrayView1<'_, f64>| {
-                let mut best = None;
-                for (h, (x, half)) in row.iter().zip(&half).enumerate() {
-                    if best.is_none_or(|(value, _)| x - half > value) {
-                        best = Some((x - half, h as u32));
-                    }
-                }
-                best.map(|b| b.1)
-            };
-            Ok(score.axis_iter(Axis(0)).map(nearest).collect())
-        })
-        .collect::<Result<_>>()?;
+    let nearest = |row: ArrayView1<'_, f64>| {
+        let mut best = None;
+        for (h, (x, half)) in row.iter().zip(&half).enumerate() {
+            if best.is_none_or(|(value, _)| x - half > value) {
+                best = Some((x - half, h as u32));
+            }
+        }
+        best.map(|b| b.1)
+    };
+    let of_chunk = |c: usize| -> Result<Vec<Option<u32>>> {
+        observer.check()?;
+        let score = (map.apply(chunk(&features, c))? - &middle).dot(&means.t());
+        Ok(score.axis_iter(Axis(0)).map(nearest).collect())
+    };
+    let chunks = try_map_each(n.div_ceil(CHUNK), &of_chunk)?;
     Partition::from_fn(n, |i| chunks[i / CHUNK][i % CHUNK].map(u64::from))
 }

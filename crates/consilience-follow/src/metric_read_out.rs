@@ -3,8 +3,8 @@ use std::sync::Arc;
 use consilience_core::SideInformation;
 use consilience_core::{Constraints, Ensemble, Error, Observer, Partition, Result, Seed};
 use consilience_num::kmeans::{self, KMeansOptions};
+use consilience_num::reduce::map_each;
 use ndarray::{Array2, ArrayView2, ArrayViewMut1};
-use rayon::prelude::*;
 
 use crate::consensus_embedding::{ConsensusEmbedding, OBJECTS_PER_TASK};
 use crate::coordinates::{Coordinates, variance};
@@ -261,10 +261,8 @@ impl MetricReadOut {
         if let Some(i) = objects.iter().find(|&&i| i >= ensemble.n_objects()) {
             return Err(Error::out_of_range(format!("object {i} of {}", ensemble.n_objects())));
         }
-        Ok(objects
-            .par_chunks(OBJECTS_PER_TASK)
-            .flat_map_iter(|some| self.labels_known(ensemble, some))
-            .collect())
+        let chunks: Vec<&[usize]> = objects.chunks(OBJECTS_PER_TASK).collect();
+        Ok(map_each(chunks.len(), &|c| self.labels_known(ensemble, chunks[c])).concat())
     }
 
     /// The centres of objects that exist.

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use consilience_core::{Ensemble, Observer, Result};
+use consilience_num::reduce::each_chunk;
 use ndarray::{Array2, Axis};
-use rayon::prelude::*;
 
 use crate::consensus_embedding::ConsensusEmbedding;
 
@@ -60,7 +60,7 @@ impl Products {
     ) -> Result<Vec<Option<u32>>> {
         let (n, k) = (ensemble.n_objects(), offset.len());
         let mut labels = vec![None; n];
-        labels.par_chunks_mut(CHUNK).enumerate().for_each(|(c, out)| {
+        each_chunk(&mut labels, CHUNK, &|c, out| {
             if observer.cancelled() {
                 return;
             }

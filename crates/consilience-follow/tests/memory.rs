@@ -33,11 +33,14 @@ fn batch(truth: &Partition, count: usize, seed: u64) -> Batch {
     pairs.map(link).take(count).collect()
 }
 
-/// What each of three updates allocates. One thread does everything, since threads are counted
-/// apart.
+/// One thread does everything, since threads are counted apart.
+fn on_one_thread<T: Send>(f: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(f)
+}
+
+/// What each of three updates allocates.
 fn allocated(n: usize, missing: f64, rule: UpdateRule, metric: bool) -> Vec<AllocationInfo> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    pool.install(|| {
+    on_one_thread(|| {
         let (mut updater, truth) = updater(n, missing, rule);
         if metric {
             updater.read_out(&()).unwrap();
@@ -86,8 +89,7 @@ fn nor_does_it_while_a_metric_is_open() {
 /// Features are not copied once for each object that a row stands for: 40 MB here.
 #[test]
 fn features_of_rows_with_counts_are_taken_once() {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let most = pool.install(|| {
+    let most = on_one_thread(|| {
         let world = planted(Seed(2), &[60, 40], 6, 0.2, 0.0).unwrap();
         let ensemble = world.ensemble.with_counts(vec![100; 100]).unwrap();
         let x = Array2::from_shape_fn((100, 500), |(i, j)| ((i * 7 + j * j * 13) % 29) as f64);
@@ -106,8 +108,7 @@ fn features_of_rows_with_counts_are_taken_once() {
 #[test]
 fn a_read_out_does() {
     let counted = |n: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        pool.install(|| {
+        on_one_thread(|| {
             let (updater, _) = updater(n, 0.0, UpdateRule::default());
             measure(|| drop(updater.by_weights().partition().unwrap())).bytes_total
         })

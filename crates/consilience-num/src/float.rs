@@ -23,53 +23,35 @@ pub trait Float:
     fn of<T: Family>(both: &Both<T>) -> &T::Of<Self>;
 }
 
-impl Float for f32 {
-    const EPSILON: f64 = f32::EPSILON as f64;
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        f64::from(self)
-    }
-    #[inline(always)]
-    fn from_f64(value: f64) -> Self {
-        value as f32
-    }
-    #[inline(always)]
-    fn add_square(self, other: Self, sum: Self) -> Self {
-        let t = self - other;
-        t.mul_add(t, sum)
-    }
-    #[inline(always)]
-    fn add_product(self, other: Self, sum: Self) -> Self {
-        self.mul_add(other, sum)
-    }
-    fn of<T: Family>(both: &Both<T>) -> &T::Of<f32> {
-        &both.single
-    }
+macro_rules! float {
+    ($type:ty, $precision:ident) => {
+        impl Float for $type {
+            const EPSILON: f64 = <$type>::EPSILON as f64;
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as $type
+            }
+            #[inline(always)]
+            fn add_square(self, other: Self, sum: Self) -> Self {
+                let t = self - other;
+                t.mul_add(t, sum)
+            }
+            #[inline(always)]
+            fn add_product(self, other: Self, sum: Self) -> Self {
+                self.mul_add(other, sum)
+            }
+            fn of<T: Family>(both: &Both<T>) -> &T::Of<$type> {
+                &both.$precision
+            }
+        }
+    };
 }
-
-impl Float for f64 {
-    const EPSILON: f64 = f64::EPSILON;
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        self
-    }
-    #[inline(always)]
-    fn from_f64(value: f64) -> Self {
-        value
-    }
-    #[inline(always)]
-    fn add_square(self, other: Self, sum: Self) -> Self {
-        let t = self - other;
-        t.mul_add(t, sum)
-    }
-    #[inline(always)]
-    fn add_product(self, other: Self, sum: Self) -> Self {
-        self.mul_add(other, sum)
-    }
-    fn of<T: Family>(both: &Both<T>) -> &T::Of<f64> {
-        &both.double
-    }
-}
+float!(f32, single);
+float!(f64, double);
 
 #[cfg(test)]
 mod tests {

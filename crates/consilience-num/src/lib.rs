@@ -15,6 +15,8 @@ mod float;
 pub mod kmeans;
 pub mod logdet;
 pub mod near;
+#[doc(hidden)]
+pub mod place;
 pub mod reduce;
 pub mod rows;
 pub mod sets;
@@ -22,6 +24,8 @@ pub mod simplex;
 pub mod sparse;
 pub mod svd;
 pub mod tally;
+#[cfg(test)]
+mod testing;
 pub mod transfer;
 
 // Its library is what the symbols of LAPACK are taken from.

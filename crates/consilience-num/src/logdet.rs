@@ -269,6 +269,7 @@ fn add(row: &mut [f64], beta: f64, ui: f64, u: &[f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::on_pool;
     use consilience_core::Seed;
     use ndarray::Array1;
 
@@ -341,9 +342,8 @@ mod tests {
                 assert!(metric.add(v, if i % 3 == 0 { Link::Cannot } else { Link::Must }));
             }
             let threads = |threads: usize| {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 let mut own = metric.clone();
-                pool.install(|| own.settle(1e-300, 5, |_| Ok(())).unwrap());
+                on_pool(threads, || own.settle(1e-300, 5, |_| Ok(())).unwrap());
                 own
             };
             let found = threads(1);

@@ -5,6 +5,7 @@
 //! on its own, and the results are folded in the order of the chunks.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -64,14 +65,8 @@ where
     let mut first = 0;
     while first < chunks {
         let last = chunks.min(first.saturating_add(window));
-        let parts: Vec<Mutex<Option<T>>> = (first..last).map(|_| Mutex::new(None)).collect();
-        each(parts.len(), &|at| {
-            let part = map(range(first + at));
-            *parts[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(part);
-        });
-        for part in parts.into_iter().filter_map(|p| p.into_inner().ok().flatten()) {
-            total = fold(total, part);
-        }
+        let parts = map_each(last - first, &|at| map(range(first + at)));
+        total = parts.into_iter().fold(total, &mut fold);
         first = last;
     }
     total
@@ -95,7 +90,79 @@ where
 /// # Complexity
 /// One call of `f` for each number.
 pub fn each(n: usize, f: &(dyn Fn(usize) + Sync)) {
-    (0..n).into_par_iter().with_max_len(1).for_each(f);
+    match n {
+        // Nothing to share out: skip the trip through the thread pool.
+        0 | 1 => (0..n).for_each(f),
+        _ => (0..n).into_par_iter().with_max_len(1).for_each(f),
+    }
+}
+
+/// `f(0)`, ..., `f(n - 1)` in this order, computed as [`each`] does.
+///
+/// ```
+/// assert_eq!(consilience::num::reduce::map_each(4, &|i| i * i), [0, 1, 4, 9]);
+/// ```
+///
+/// # Complexity
+/// One call of `f` for each number.
+pub fn map_each<T: Send>(n: usize, f: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
+    let places: Vec<Mutex<Option<T>>> = (0..n).map(|_| Mutex::new(None)).collect();
+    each(n, &|i| {
+        let value = f(i);
+        *places[i].lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+    });
+    places.into_iter().filter_map(|place| place.into_inner().ok().flatten()).collect()
+}
+
+/// As [`map_each`], for what may fail: after a failure no more is begun, and it is returned, that
+/// of the lowest number where there are several.
+///
+/// ```
+/// use consilience::num::reduce::try_map_each;
+///
+/// let below = |limit: usize| move |i: usize| if i < limit { Ok(i) } else { Err("too large") };
+/// assert_eq!(try_map_each(4, &below(9)), Ok(vec![0, 1, 2, 3]));
+/// assert_eq!(try_map_each(4, &below(2)), Err("too large"));
+/// ```
+///
+/// # Complexity
+/// At most one call of `f` for each number.
+///
+/// # Errors
+/// Those of `f`.
+pub fn try_map_each<T: Send, E: Send>(
+    n: usize,
+    f: &(dyn Fn(usize) -> Result<T, E> + Sync),
+) -> Result<Vec<T>, E> {
+    let failed = AtomicBool::new(false);
+    let found = map_each(n, &|i| {
+        if failed.load(Ordering::Relaxed) {
+            return None;
+        }
+        let value = f(i);
+        if value.is_err() {
+            failed.store(true, Ordering::Relaxed);
+        }
+        Some(value)
+    });
+    found.into_iter().flatten().collect()
+}
+
+/// As [`map_each`], for what takes less than a virtual call is worth: `together` of them are one
+/// task.
+///
+/// ```
+/// assert_eq!(consilience::num::reduce::map_together(4, 3, |i| i * i), [0, 1, 4, 9]);
+/// ```
+///
+/// # Complexity
+/// One call of `f` for each number.
+///
+/// # Panics
+/// With 0 of them together.
+pub fn map_together<T: Send>(n: usize, together: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let some = |c: usize| -> Vec<T> { (c * together..n.min((c + 1) * together)).map(&f).collect() };
+    map_each(n.div_ceil(together), &some).into_iter().flatten().collect()
 }
 
 /// Calls `f(c, c-th chunk)` for the chunks of a slice, as [`each`] does for numbers.
@@ -118,6 +185,67 @@ pub fn each_chunk<T: Send>(x: &mut [T], chunk: usize, f: &(dyn Fn(usize, &mut [T
     }
     let chunks: Vec<Mutex<&mut [T]>> = x.chunks_mut(chunk).map(Mutex::new).collect();
     each(chunks.len(), &|c| f(c, &mut chunks[c].lock().unwrap_or_else(PoisonError::into_inner)));
+}
+
+/// As [`each_chunk`], or without `parallel` one chunk after the other on this thread.
+///
+/// ```
+/// let mut x = [0; 5];
+/// consilience::num::reduce::each_chunk_if(false, &mut x, 2, &|c, x| x.fill(c));
+/// assert_eq!(x, [0, 0, 1, 1, 2]);
+/// ```
+///
+/// # Complexity
+/// As [`each_chunk`].
+///
+/// # Panics
+/// As [`each_chunk`].
+pub fn each_chunk_if<T: Send>(
+    parallel: bool,
+    x: &mut [T],
+    chunk: usize,
+    f: &(dyn Fn(usize, &mut [T]) + Sync),
+) {
+    if parallel {
+        each_chunk(x, chunk, f);
+    } else {
+        x.chunks_mut(chunk).enumerate().for_each(|(c, x)| f(c, x));
+    }
+}
+
+/// What is done with a chunk of each of two slices.
+type OnPair<'a, T, U> = dyn Fn(usize, &mut [T], &mut [U]) + Sync + 'a;
+
+/// Calls `f(c, c-th chunk of x, c-th chunk of y)`, as [`each_chunk`] does for one slice; chunks
+/// that the other slice does not have are left out.
+///
+/// ```
+/// let (mut x, mut y) = ([0; 4], [0; 2]);
+/// consilience::num::reduce::each_chunk_pair(&mut x, 2, &mut y, 1, &|c, x, y| {
+///     x.fill(c);
+///     y.fill(10 * c);
+/// });
+/// assert_eq!((x, y), ([0, 0, 1, 1], [0, 10]));
+/// ```
+///
+/// # Complexity
+/// As [`each_chunk`].
+///
+/// # Panics
+/// As [`each_chunk`].
+pub fn each_chunk_pair<T: Send, U: Send>(
+    x: &mut [T],
+    of_x: usize,
+    y: &mut [U],
+    of_y: usize,
+    f: &OnPair<'_, T, U>,
+) {
+    let chunks = x.chunks_mut(of_x).zip(y.chunks_mut(of_y));
+    let pairs: Vec<Mutex<(&mut [T], &mut [U])>> = chunks.map(Mutex::new).collect();
+    each(pairs.len(), &|c| {
+        let (x, y) = &mut *pairs[c].lock().unwrap_or_else(PoisonError::into_inner);
+        f(c, x, y);
+    });
 }
 
 /// Sums `f` over fixed-size chunks of `0..n`: `f(C_0) + f(C_1) + ...`, added from left to right.
@@ -145,10 +273,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn on_pool<T: Send>(threads: usize, f: impl FnOnce() -> T + Send) -> T {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(f)
-    }
+    use crate::testing::on_pool;
 
     /// Values of very different size, so that another grouping shows in the bits.
     fn rough(i: usize) -> f64 {
@@ -207,7 +332,7 @@ mod tests {
 
     #[test]
     fn no_more_than_a_window_is_alive() {
-        use std::sync::atomic::{AtomicUsize, Ordering};
+        use std::sync::atomic::AtomicUsize;
         let alive = AtomicUsize::new(0);
         let most = AtomicUsize::new(0);
         on_pool(2, || {

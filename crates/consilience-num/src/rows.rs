@@ -7,6 +7,7 @@ use consilience_core::{Dense, with_rows};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 use crate::Float;
+use crate::place::Place;
 
 const LANES: usize = 8;
 
@@ -32,34 +33,33 @@ pub fn squared<A: Float, B: Float>(x: &[A], c: &[B]) -> f64 {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
-/// Features that can be squared: as they came, or scaled by a power of two.
+/// Features that can be squared: as they came, or in a [`Place`] where their squares are in range.
 pub struct Scaled<'a> {
     features: Dense<'a>,
     copy: Option<Array2<f64>>,
-    /// Distances between the rows are this times the true ones.
-    pub scale: f64,
+    /// Where the rows are. Distances between them are its unit times the true ones.
+    pub place: Place,
 }
 
 impl<'a> Scaled<'a> {
     /// Checked features are expected.
     pub fn new(features: Dense<'a>) -> Self {
-        let as_it_is = Scaled { features, copy: None, scale: 1.0 };
-        let Dense::F64(x) = features else { return as_it_is };
-        let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        if largest == 0.0 || (1.0 / LARGE..=LARGE).contains(&largest) {
-            return as_it_is;
+        let place = match features {
+            Dense::F32(_) => Place::HERE,
+            Dense::F64(x) => Place::of(x),
+        };
+        if (1.0 / LARGE..=LARGE).contains(&place.unit) {
+            // Differences are exact wherever the rows are.
+            return Scaled { features, copy: None, place: Place::HERE };
         }
-        let scale = 2f64.powi((-largest.log2().ceil()).clamp(-1022.0, 1022.0) as i32);
-        Scaled { features, copy: Some(x.mapv(|v| v * scale)), scale }
+        Scaled::like(features, &place)
     }
 
-    /// The same scale for other rows.
-    pub fn like(features: Dense<'a>, scale: f64) -> Self {
-        if scale == 1.0 {
-            return Scaled { features, copy: None, scale };
-        }
-        let copy = with_rows!(features, |x| x.mapv(|v| v.to_f64() * scale));
-        Scaled { features, copy: Some(copy), scale }
+    /// Other rows in the same place.
+    pub fn like(features: Dense<'a>, place: &Place) -> Self {
+        let here = place.off.is_none() && place.unit == 1.0;
+        let copy = (!here).then(|| with_rows!(features, |x| place.rows(x)));
+        Scaled { features, copy, place: place.clone() }
     }
 
     /// The features, scaled.
@@ -159,25 +159,45 @@ mod tests {
         for (size, changed) in [(1e-139, false), (1e138, false), (1e-150, true), (1e200, true)] {
             let large = x.mapv(|v| v * size);
             let scaled = Scaled::new(Dense::F64(large.view()));
-            assert_eq!(scaled.scale != 1.0, changed, "{size:e}");
-            assert_eq!(scaled.scale.log2().fract(), 0.0, "{size:e}");
+            let unit = scaled.place.unit;
+            assert_eq!(unit != 1.0, changed, "{size:e}");
+            assert_eq!(unit.log2().fract(), 0.0, "{size:e}");
             let Dense::F64(rows) = scaled.features() else { panic!("double precision") };
-            assert_eq!(rows, large.mapv(|v| v * scaled.scale));
+            assert_eq!(rows, large.mapv(|v| v * unit));
             let largest = rows.iter().fold(0.0f64, |m, v| m.max(v.abs()));
             assert!(!changed || (0.5..=1.0).contains(&largest), "{size:e}: {largest}");
             // Others come in the same unit.
-            let others = Scaled::like(Dense::F64(large.view()), scaled.scale);
-            assert_eq!(others.scale, scaled.scale);
+            let others = Scaled::like(Dense::F64(large.view()), &scaled.place);
+            assert_eq!(others.place.unit, unit);
             assert_eq!(others.features().to_f64().unwrap(), rows);
         }
         let zeros = Array2::zeros((2, 2));
-        assert_eq!(Scaled::new(Dense::F64(zeros.view())).scale, 1.0);
+        assert_eq!(Scaled::new(Dense::F64(zeros.view())).place.unit, 1.0);
         let narrow = x.mapv(|v| v as f32 * 1e30);
         let scaled = Scaled::new(Dense::F32(narrow.view()));
         assert_eq!(
-            (scaled.scale, scaled.features().to_f64().unwrap()),
+            (scaled.place.unit, scaled.features().to_f64().unwrap()),
             (1.0, narrow.mapv(f64::from))
         );
+    }
+
+    #[test]
+    fn a_constant_column_decides_no_scale() {
+        let x = table(5, 4);
+        for constant in [1.0, 1e250, -1e300] {
+            for size in [1e-170, 1.0, 1e170] {
+                let beside = Array2::from_shape_fn((5, 5), |(i, j)| match j {
+                    4 => constant,
+                    _ => x[[i, j]] * size,
+                });
+                let scaled = Scaled::new(Dense::F64(beside.view()));
+                let rows = scaled.features().to_f64().unwrap();
+                let far = squared(rows.row(0).as_slice().unwrap(), rows.row(1).as_slice().unwrap());
+                let expected: f64 = (0..4).map(|j| (x[[0, j]] - x[[1, j]]).powi(2)).sum();
+                let found = far.sqrt() / scaled.place.unit / size;
+                assert!((found - expected.sqrt()).abs() < 1e-12, "{constant:e} {size:e}: {found}");
+            }
+        }
     }
 
     #[test]

@@ -80,11 +80,7 @@ pub fn project_simplex(x: &mut [f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::{Seed, Stream};
-
-    fn uniform(stream: &mut Stream) -> f64 {
-        stream.uniform()
-    }
+    use consilience_core::Seed;
 
     /// Vectors of all lengths and scales; every third has ties, every fifth few large entries.
     fn vectors() -> Vec<Vec<f64>> {
@@ -95,7 +91,7 @@ mod tests {
                 let scale = 10f64.powi(case % 9 - 4);
                 (0..m)
                     .map(|i| {
-                        let v = (2.0 * uniform(&mut stream) - 1.0) * scale;
+                        let v = (2.0 * stream.uniform() - 1.0) * scale;
                         let v =
                             if case % 3 == 0 { (v / scale * 2.0).round() * scale / 2.0 } else { v };
                         if case % 5 == 0 && i % 4 == 0 { v + 1.0 } else { v }
@@ -152,10 +148,10 @@ mod tests {
             let best = distance(&x, &p);
             for _ in 0..20 {
                 let mut q: Vec<f64> =
-                    (0..x.len()).map(|_| -(1.0 - uniform(&mut stream)).ln()).collect();
+                    (0..x.len()).map(|_| -(1.0 - stream.uniform()).ln()).collect();
                 let sum: f64 = q.iter().sum();
                 // Points near p are the sharper rivals.
-                let step = uniform(&mut stream).powi(4);
+                let step = stream.uniform().powi(4);
                 q.iter_mut().zip(&p).for_each(|(q, p)| *q = p + step * (*q / sum - p));
                 assert!(distance(&x, &q) >= best - 1e-12 * (1.0 + best));
             }

@@ -1,6 +1,7 @@
 //! Sparse matrices, rows compressed, and their products with panels of dense vectors.
 
 use consilience_core::{Result, room};
+use ndarray::Array2;
 
 use crate::Float;
 use crate::compiled::compiled;
@@ -106,6 +107,24 @@ impl Csr {
         (&self.indices[range.clone()], &self.values[range])
     }
 
+    /// The entries of one row, as (column, value).
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn entries(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let (columns, values) = self.row(i);
+        columns.iter().zip(values).map(|(&j, &v)| (j as usize, v))
+    }
+
+    /// The matrix with its zeros.
+    #[doc(hidden)]
+    pub fn to_dense(&self) -> Result<Array2<f64>> {
+        let mut dense = room::table(self.n_rows(), self.columns)?;
+        for i in 0..self.n_rows() {
+            self.entries(i).for_each(|(j, v)| dense[[i, j]] = v);
+        }
+        Ok(dense)
+    }
+
     /// Sum of each row, in column order.
     pub fn row_sums(&self) -> Vec<f64> {
         (0..self.n_rows()).map(|i| self.row(i).1.iter().sum()).collect()
@@ -166,31 +185,20 @@ impl Csr {
     fn product<X: Float, const ADD: bool>(&self, x: &[X], y: &mut [X], width: usize) {
         assert_eq!(x.len(), self.columns * width);
         assert_eq!(y.len(), self.n_rows() * width);
-        if width == 0 {
-            return;
-        }
-        each_chunk(y, ROWS * width, &|c, y| {
-            self.product_rows::<X, ADD>(c * ROWS, x, y, width);
-        });
+        multiply_by_rows::<_, _, ADD>(|i| self.narrow(i), x, y, width);
     }
 
     /// The rows `first..` of `A x`, as many as fit `y`, on this thread.
     pub fn multiply_rows(&self, first: usize, x: &[f64], y: &mut [f64], width: usize) {
-        self.product_rows::<f64, false>(first, x, y, width);
+        let row = |i: usize| self.narrow(i);
+        pulp::Arch::new().dispatch(Rows::<_, _, false> { row, first, x, y, width });
     }
 
-    fn product_rows<X: Float, const ADD: bool>(
-        &self,
-        first: usize,
-        x: &[X],
-        y: &mut [X],
-        width: usize,
-    ) {
-        let row = |r: usize| {
-            let (indices, values) = self.row(first + r);
-            indices.iter().copied().zip(values.iter().copied())
-        };
-        pulp::Arch::new().dispatch(Rows::<_, _, ADD> { row, x, y, width });
+    /// The entries of one row with columns as they are stored.
+    #[inline(always)]
+    fn narrow(&self, i: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
+        let (indices, values) = self.row(i);
+        indices.iter().copied().zip(values.iter().copied())
     }
 }
 
@@ -209,16 +217,8 @@ impl Csr {
 /// O(entries width).
 pub fn sum_listed(offsets: &[usize], indices: &[u32], x: &[f64], y: &mut [f64], width: usize) {
     assert_eq!(y.len(), offsets.len().saturating_sub(1) * width);
-    if width == 0 {
-        return;
-    }
-    each_chunk(y, ROWS * width, &|chunk, y| {
-        let row = |r: usize| {
-            let r = chunk * ROWS + r;
-            indices[offsets[r]..offsets[r + 1]].iter().map(|&j| (j, 1.0))
-        };
-        pulp::Arch::new().dispatch(Rows::<_, _, false> { row, x, y, width });
-    });
+    let row = |i: usize| indices[offsets[i]..offsets[i + 1]].iter().map(|&j| (j, 1.0));
+    multiply_by_rows::<_, _, false>(row, x, y, width);
 }
 
 /// As [`sum_listed`], with `values[at]` in the column `indices[at]` instead of ones.
@@ -242,17 +242,26 @@ pub fn multiply_listed(
     width: usize,
 ) {
     assert_eq!(y.len(), offsets.len().saturating_sub(1) * width);
-    if width == 0 {
-        return;
+    let row = |i: usize| {
+        let at = offsets[i]..offsets[i + 1];
+        indices[at.clone()].iter().copied().zip(values[at].iter().copied())
+    };
+    multiply_by_rows::<_, _, false>(row, x, y, width);
+}
+
+/// `y = A x`, or `y += A x`, for the matrix with these rows; otherwise as [`Csr::multiply`].
+pub(crate) fn multiply_by_rows<X: Float, I: Iterator<Item = (u32, f64)>, const ADD: bool>(
+    row: impl Fn(usize) -> I + Sync,
+    x: &[X],
+    y: &mut [X],
+    width: usize,
+) {
+    if width > 0 {
+        each_chunk(y, ROWS * width, &|c, y| {
+            let (row, first) = (&row, c * ROWS);
+            pulp::Arch::new().dispatch(Rows::<_, _, ADD> { row, first, x, y, width });
+        });
     }
-    each_chunk(y, ROWS * width, &|chunk, y| {
-        let row = |r: usize| {
-            let r = chunk * ROWS + r;
-            let at = offsets[r]..offsets[r + 1];
-            indices[at.clone()].iter().copied().zip(values[at].iter().copied())
-        };
-        pulp::Arch::new().dispatch(Rows::<_, _, false> { row, x, y, width });
-    });
 }
 
 /// Some rows of a product, added to what is there or in its place. A closure would not be inlined
@@ -261,6 +270,8 @@ pub fn multiply_listed(
 pub(crate) struct Rows<'a, X, R, const ADD: bool> {
     /// Columns and values of a row.
     pub(crate) row: R,
+    /// The row that the first of `y` belongs to.
+    pub(crate) first: usize,
     pub(crate) x: &'a [X],
     pub(crate) y: &'a mut [X],
     pub(crate) width: usize,
@@ -281,7 +292,7 @@ where
             if ADD {
                 sum.copy_from_slice(y);
             }
-            for (j, v) in (self.row)(r) {
+            for (j, v) in (self.row)(self.first + r) {
                 let v = X::from_f64(v);
                 let x = &self.x[j as usize * self.width + at..][..W];
                 for w in 0..W {

@@ -22,18 +22,18 @@
 //! starts and products with blocks. Ours keeps the whole block Krylov space of the smaller side
 //! until the residuals are small, instead of a fixed number of power steps.
 
+use std::ops::Range;
+
 use consilience_core::{Observer, Result, Seed, Stop};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
-use pulp::Arch;
-use rayon::prelude::*;
 
 use crate::Float;
 use crate::eigen::{SymmetricOperator, TruncatedOptions, symmetric_eigen, truncated_eigen};
 use crate::kmeans::sparse::ScaledRows;
 use crate::reduce::{each_chunk, ordered_chunks};
-use crate::sparse::{self, Csr};
+use crate::sparse::{Csr, multiply_by_rows};
 
 /// Rows of a chunk; sums over rows are taken chunk by chunk, in order.
 const ROWS: usize = 1024;
@@ -72,10 +72,11 @@ impl Rows for Array2<f64> {
             return out.fill(0.0);
         };
         let v = MatRef::from_row_major_slice(v, d, width);
-        out.par_chunks_mut(ROWS * width).zip(x.par_chunks(ROWS * d)).for_each(|(out, x)| {
+        each_chunk(out, ROWS * width, &|c, out| {
             let rows = out.len() / width;
+            let x = MatRef::from_row_major_slice(&x[c * ROWS * d..][..rows * d], rows, d);
             let out = MatMut::from_row_major_slice_mut(out, rows, width);
-            matmul(out, Accum::Replace, MatRef::from_row_major_slice(x, rows, d), v, 1.0, Par::Seq);
+            matmul(out, Accum::Replace, x, v, 1.0, Par::Seq);
         });
     }
 
@@ -84,7 +85,7 @@ impl Rows for Array2<f64> {
         let (Some(x), true) = (x.as_slice(), width > 0 && d > 0) else {
             return out.fill(0.0);
         };
-        let part = |rows: std::ops::Range<usize>| {
+        let part = |rows: Range<usize>| {
             let mut part = vec![0.0; d * width];
             let x = MatRef::from_row_major_slice(&x[rows.start * d..rows.end * d], rows.len(), d);
             let u = MatRef::from_row_major_slice(
@@ -129,13 +130,7 @@ impl<F: Float> Rows for ScaledRows<'_, F> {
     }
 
     fn multiply(&self, v: &[f64], out: &mut [f64], width: usize) {
-        if width == 0 {
-            return;
-        }
-        each_chunk(out, ROWS * width, &|c, out| {
-            let row = |r: usize| self.row(c * ROWS + r);
-            Arch::new().dispatch(sparse::Rows::<_, _, false> { row, x: v, y: out, width });
-        });
+        multiply_by_rows::<_, _, false>(|i| self.row(i), v, out, width);
     }
 
     fn multiply_transposed(&self, u: &[f64], out: &mut [f64], width: usize) {
@@ -155,24 +150,21 @@ fn transposed(
     // As few parts as keep some cores busy, and fewer of very wide tables: each is d x width.
     let parts = (PARTS_NUMBERS / out.len().max(1)).clamp(1, 8);
     let chunk = n.div_ceil(parts).max(ROWS);
-    if chunk >= n {
-        out.fill(0.0);
-        for i in 0..n {
-            each(i, &mut |c, value, u| {
-                let to = &mut out[c * width..(c + 1) * width];
-                to.iter_mut().zip(u).for_each(|(t, u)| *t += value * u);
-            });
-        }
-        return;
-    }
-    let part = |rows: std::ops::Range<usize>| {
-        let mut part = vec![0.0; out.len()];
+    let add = |rows: Range<usize>, sums: &mut [f64]| {
         for i in rows {
             each(i, &mut |c, value, u| {
-                let to = &mut part[c * width..(c + 1) * width];
+                let to = &mut sums[c * width..(c + 1) * width];
                 to.iter_mut().zip(u).for_each(|(t, u)| *t += value * u);
             });
         }
+    };
+    if chunk >= n {
+        out.fill(0.0);
+        return add(0..n, out);
+    }
+    let part = |rows| {
+        let mut part = vec![0.0; out.len()];
+        add(rows, &mut part);
         part
     };
     let sum = ordered_chunks(n, chunk, part, vec![0.0; out.len()], |mut total, part| {
@@ -406,6 +398,7 @@ impl SymmetricOperator for Side<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{noise, on_pool};
 
     /// Asks to stop at a question of its number, and goes on asking.
     struct Stops {
@@ -424,7 +417,7 @@ mod tests {
         let mut draw = noise(5);
         // The smaller side is assembled, or met by products alone.
         for (n, d) in [(700, 40), (40, 700), (1_400, 700)] {
-            let x = Array2::from_shape_fn((n, d), |_| draw());
+            let x = Array2::from_shape_fn((n, d), |_| draw() - 0.5);
             let options = SvdOptions::new(3).tolerance(1e-2);
             let found = try_truncated_svd(&x, &options, &()).unwrap();
             assert_eq!(found.values, truncated_svd(&x, &options).values);
@@ -436,20 +429,10 @@ mod tests {
         }
     }
 
-    fn noise(seed: u64) -> impl FnMut() -> f64 {
-        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        move || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 40) as f64 / (1u64 << 24) as f64 - 0.5
-        }
-    }
-
     /// Random rows whose column scales fall by `fall` each.
     fn table(n: usize, d: usize, fall: f64, seed: u64) -> Array2<f64> {
         let mut next = noise(seed);
-        Array2::from_shape_fn((n, d), |(_, j)| next() * fall.powi(j as i32))
+        Array2::from_shape_fn((n, d), |(_, j)| (next() - 0.5) * fall.powi(j as i32))
     }
 
     /// `|X v - s u|`, `|X'u - s v|` and orthonormality, all that makes singular vectors.
@@ -522,9 +505,9 @@ mod tests {
     fn bits_do_not_depend_on_threads() {
         let x = table(5000, 12, 0.9, 3);
         let on = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let options = SvdOptions::new(7);
-            pool.install(|| (truncated_svd(&x, &options), truncated_svd(&sparse(&x), &options)))
+            let run = || (truncated_svd(&x, &options), truncated_svd(&sparse(&x), &options));
+            on_pool(threads, run)
         };
         let one = on(1);
         for threads in [2, 3] {

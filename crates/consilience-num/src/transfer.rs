@@ -16,9 +16,9 @@
 use std::ops::Range;
 
 use ndarray::{Array1, Array2, ArrayView2, s};
-use rayon::prelude::*;
 
 use crate::eigen::{SymmetricOperator, TruncatedOptions, symmetric_eigen, truncated_eigen};
+use crate::reduce::map_each;
 use crate::sparse::Csr;
 
 /// Up to this order all eigenpairs of a stored matrix are computed; beyond, only those wanted.
@@ -150,17 +150,14 @@ pub fn link_sums(
     let most = (TABLES / p.saturating_mul(p).saturating_mul(8).max(1))
         .clamp(1, rayon::current_num_threads());
     let piece = n.div_ceil(most).max(ROWS).next_multiple_of(ROWS);
-    let tables: Vec<Vec<u64>> = (0..n.div_ceil(piece))
-        .into_par_iter()
-        .map(|t| {
-            let mut sums = LinkSums { p, unit, sums: vec![0; p * p] };
-            let end = n.min((t + 1) * piece);
-            for first in (t * piece..end).step_by(ROWS) {
-                visit(first..end.min(first + ROWS), &mut sums);
-            }
-            sums.sums
-        })
-        .collect();
+    let tables = map_each(n.div_ceil(piece), &|t| {
+        let mut sums = LinkSums { p, unit, sums: vec![0; p * p] };
+        let end = n.min((t + 1) * piece);
+        for first in (t * piece..end).step_by(ROWS) {
+            visit(first..end.min(first + ROWS), &mut sums);
+        }
+        sums.sums
+    });
     let total = |at: usize| tables.iter().map(|t| t[at]).sum::<u64>();
     Array2::from_shape_fn((p, p), |(i, j)| {
         let sum = total(i * p + j) + if i == j { 0 } else { total(j * p + i) };
@@ -199,14 +196,9 @@ impl SymmetricOperator for Links<'_> {
     }
 
     fn apply(&self, x: ArrayView2<'_, f64>, mut y: ndarray::ArrayViewMut2<'_, f64>) {
-        let width = x.ncols();
-        if let (Some(from), Some(to)) = (x.as_slice(), y.as_slice_mut()) {
-            self.links.multiply(from, to, width);
-        } else {
-            y.fill(f64::NAN);
-        }
+        self.links.apply(x, y.view_mut());
         if self.everywhere > 0.0 {
-            let mut total = Array1::<f64>::zeros(width);
+            let mut total = Array1::<f64>::zeros(x.ncols());
             for (row, &s) in x.rows().into_iter().zip(self.scale) {
                 total.scaled_add(s * self.everywhere, &row);
             }
@@ -220,6 +212,7 @@ impl SymmetricOperator for Links<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::on_pool;
     use ndarray::array;
 
     /// Links along a ring with a few of its ties missing.
@@ -275,8 +268,7 @@ mod tests {
                     sums.add(i % 7, (i + i / 7) % 7, 1.0 / (1.0 + (i % 13) as f64));
                 }
             };
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| link_sums(50_000, 7, visit))
+            on_pool(threads, || link_sums(50_000, 7, visit))
         };
         let alone = run(1);
         let mut naive = Array2::<f64>::zeros((7, 7));

@@ -6,8 +6,8 @@ use consilience_core::{
     Partition, Result, ensure, with_labels,
 };
 use consilience_num::assignment::max_assignment;
+use consilience_num::reduce::try_map_each;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 /// Objects that the medoid is chosen on by default.
 pub(crate) const SAMPLE: usize = 4096;
@@ -101,22 +101,19 @@ impl Alignment {
         budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Vec<Vec<u16>>> {
-        members
-            .par_iter()
-            .map(|member| {
-                observer.check()?;
-                let (overlaps, rows) = ("overlaps with the reference", member.n_clusters());
-                budget.check_table(overlaps, rows, self.clusters, 24)?;
-                let counted = Contingency::with_counts(member, reference, ensemble.counts());
-                let cells = match counted {
-                    Ok(cells) => Some(cells),
-                    // The two share no labelled object.
-                    Err(error) if error.kind() == ErrorKind::Empty => None,
-                    Err(error) => return Err(error),
-                };
-                Ok(table(member.n_clusters(), cells, numbers, self.clusters))
-            })
-            .collect()
+        let of_member = |u: usize| -> Result<Vec<u16>> {
+            observer.check()?;
+            let (member, overlaps) = (&members[u], "overlaps with the reference");
+            budget.check_table(overlaps, member.n_clusters(), self.clusters, 24)?;
+            let cells = match Contingency::with_counts(member, reference, ensemble.counts()) {
+                Ok(cells) => Some(cells),
+                // The two share no labelled object.
+                Err(error) if error.kind() == ErrorKind::Empty => None,
+                Err(error) => return Err(error),
+            };
+            Ok(table(member.n_clusters(), cells, numbers, self.clusters))
+        };
+        try_map_each(members.len(), &of_member)
     }
 
     pub(crate) fn push(&mut self, table: Vec<u16>) {
@@ -240,31 +237,24 @@ fn medoid(
     let members = sample.members();
     let candidates: Vec<usize> =
         (0..members.len()).filter(|&u| ensemble.members()[u].n_clusters() == clusters).collect();
-    let scores: Vec<f64> = candidates
-        .par_iter()
-        .map(|&u| {
-            observer.check()?;
-            // Where two members share no labelled object they do not agree.
-            let nmi = |v: &Partition| {
-                normalized_mutual_information(&members[u], v, Normalizer::Max).unwrap_or(0.0)
-            };
-            let mut all: Vec<f64> = members.iter().map(nmi).collect();
-            all.sort_unstable_by(f64::total_cmp);
-            Ok(all.iter().sum())
-        })
-        .collect::<Result<_>>()?;
+    let score = |at: usize| -> Result<f64> {
+        observer.check()?;
+        // Where two members share no labelled object they do not agree.
+        let own = &members[candidates[at]];
+        let nmi =
+            |v: &Partition| normalized_mutual_information(own, v, Normalizer::Max).unwrap_or(0.0);
+        let mut all: Vec<f64> = members.iter().map(nmi).collect();
+        all.sort_unstable_by(f64::total_cmp);
+        Ok(all.iter().sum())
+    };
+    let scores = try_map_each(candidates.len(), &score)?;
     let better = |a: usize, b: usize| {
-        scores[a]
-            .total_cmp(&scores[b])
-            .then_with(|| by_labels(&members[candidates[b]], &members[candidates[a]]))
+        let labels = |at: usize| members[candidates[at]].iter();
+        scores[a].total_cmp(&scores[b]).then_with(|| labels(b).cmp(labels(a)))
     };
     let best =
         (0..candidates.len()).reduce(|a, b| if better(b, a) == Ordering::Greater { b } else { a });
     Ok(best.map_or(0, |b| candidates[b]))
-}
-
-fn by_labels(a: &Partition, b: &Partition) -> Ordering {
-    a.iter().cmp(b.iter())
 }
 
 /// The common cluster of each cluster of a member: one to one so that the two agree on most
@@ -294,8 +284,12 @@ mod tests {
     use super::*;
     use ndarray::array;
 
+    fn of(e: &Ensemble, clusters: usize, reference: &AlignmentReference) -> Result<Alignment> {
+        Alignment::of(e, clusters, reference, SAMPLE, MemoryBudget::default(), &())
+    }
+
     fn aligned(e: &Ensemble, clusters: usize, reference: &AlignmentReference) -> Alignment {
-        Alignment::of(e, clusters, reference, SAMPLE, MemoryBudget::default(), &()).unwrap()
+        of(e, clusters, reference).unwrap()
     }
 
     #[test]
@@ -357,33 +351,16 @@ mod tests {
     #[test]
     fn bad_references_are_refused() {
         let e = Ensemble::from_array(array![[0], [1], [2]].view()).unwrap();
-        let of = |labels: &[i32]| {
+        let given = |labels: &[i32]| {
             let p = Partition::from_labels(labels).unwrap();
-            Alignment::of(
-                &e,
-                2,
-                &AlignmentReference::Given(p),
-                SAMPLE,
-                MemoryBudget::default(),
-                &(),
-            )
-            .unwrap_err()
-            .kind()
+            of(&e, 2, &AlignmentReference::Given(p)).unwrap_err().kind()
         };
-        assert_eq!(of(&[0, 1]), ErrorKind::ShapeMismatch);
-        assert_eq!(of(&[0, 1, 2]), ErrorKind::InvalidParameter);
-        assert_eq!(of(&[-1, -1, -1]), ErrorKind::InvalidParameter);
-        assert_eq!(
-            Alignment::of(&e, 0, &AlignmentReference::Medoid, SAMPLE, MemoryBudget::default(), &())
-                .unwrap_err()
-                .kind(),
-            ErrorKind::InvalidParameter
-        );
-        assert_eq!(
-            Alignment::of(&e, 4, &AlignmentReference::Medoid, SAMPLE, MemoryBudget::default(), &())
-                .unwrap_err()
-                .kind(),
-            ErrorKind::InvalidParameter
-        );
+        assert_eq!(given(&[0, 1]), ErrorKind::ShapeMismatch);
+        assert_eq!(given(&[0, 1, 2]), ErrorKind::InvalidParameter);
+        assert_eq!(given(&[-1, -1, -1]), ErrorKind::InvalidParameter);
+        for clusters in [0, 4] {
+            let error = of(&e, clusters, &AlignmentReference::Medoid).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+        }
     }
 }

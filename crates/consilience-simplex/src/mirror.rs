@@ -111,21 +111,11 @@ impl Mirror {
     pub(crate) fn tiles(&self, objects: &[u32]) -> Tiles {
         let mut tiles = Tiles::new(self.members, objects.len() / TILE);
         let per_member = tiles.per_member().max(1);
-        let turn = |(block, rows): (usize, &mut [Tile])| {
-            dispatch(Turn {
-                mirror: self,
-                objects: objects.as_chunks().0,
-                first: block * TILE,
-                rows,
-            })
-        };
-        let (values, gaps) = tiles.parts_mut();
-        *gaps = if self.members * objects.len() < PARALLEL_FROM {
-            values.chunks_mut(TILE * per_member).enumerate().map(turn).fold(false, |a, b| a | b)
-        } else {
-            let blocks = values.par_chunks_mut(TILE * per_member);
-            blocks.enumerate().map(turn).reduce(|| false, |a, b| a | b)
-        };
+        let parallel = self.members * objects.len() >= PARALLEL_FROM;
+        let objects = objects.as_chunks().0;
+        tiles.fill(parallel, TILE * per_member, &|block, rows| {
+            dispatch(Turn { mirror: self, objects, first: block * TILE, rows })
+        });
         tiles
     }
 

@@ -1,5 +1,5 @@
 use consilience_core::{Link, Result, Seed};
-use rayon::prelude::*;
+use consilience_num::reduce::map_together;
 
 use crate::rules::PairLoss;
 use crate::rules::block::{Labels, Rows};
@@ -9,6 +9,8 @@ use crate::weight_updater::WeightUpdater;
 const OBJECTS: usize = 2048;
 /// Pairs of them that are tried.
 const PAIRS: usize = 4096;
+/// Pairs that one task tries.
+const TOGETHER: usize = 64;
 
 /// A pair of objects to ask about.
 ///
@@ -97,15 +99,13 @@ impl WeightUpdater {
         let labels = Labels::of(&self.ensemble, &self.alignment, &objects);
         let rows = Rows::of(&labels, 0..objects.len(), self.n_clusters(), &self.weights);
         let loss = self.rule.loss();
-        let mut questions: Vec<PairQuestion> = pairs
-            .into_par_iter()
-            .map(|(a, b)| {
-                let (i, j) = (candidates[a].object, candidates[b].object);
-                let (a, b) = if i < j { (a, b) } else { (b, a) };
-                let (together, movement) = movement(&rows, a, b, loss);
-                PairQuestion { i: i.min(j), j: i.max(j), together, movement }
-            })
-            .collect();
+        let mut questions = map_together(pairs.len(), TOGETHER, |at| {
+            let (a, b) = pairs[at];
+            let (i, j) = (candidates[a].object, candidates[b].object);
+            let (a, b) = if i < j { (a, b) } else { (b, a) };
+            let (together, movement) = movement(&rows, a, b, loss);
+            PairQuestion { i: i.min(j), j: i.max(j), together, movement }
+        });
         questions
             .sort_by(|a, b| b.movement.total_cmp(&a.movement).then((a.i, a.j).cmp(&(b.i, b.j))));
         candidates.truncate(count);

@@ -6,8 +6,8 @@ use consilience_core::{
     ensure, room,
 };
 use consilience_num::kmeans::{KMeansOptions, RowSource, fit_source};
+use consilience_num::reduce::{each_chunk, each_chunk_if, each_chunk_pair};
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use crate::kernel::{TILE, dispatch};
 use crate::parallel::{PARALLEL_FROM, in_pool};
@@ -83,15 +83,13 @@ impl WeightUpdater {
         let support = self.support();
         let width = Votes::width(self.n_clusters());
         let mut labels = vec![L::MISSING; self.ensemble.n_objects()];
-        labels.par_chunks_mut(BLOCKS * width).enumerate().for_each_init(
-            || Votes::new(self.weighted(), &support),
-            |votes, (chunk, out)| {
-                for (b, out) in out.chunks_mut(width).enumerate() {
-                    votes.count((chunk * BLOCKS + b) * width, out.len());
-                    votes.winners(out);
-                }
-            },
-        );
+        each_chunk(&mut labels, BLOCKS * width, &|chunk, out| {
+            let mut votes = Votes::new(self.weighted(), &support);
+            for (b, out) in out.chunks_mut(width).enumerate() {
+                votes.count((chunk * BLOCKS + b) * width, out.len());
+                votes.winners(out);
+            }
+        });
         labels
     }
 
@@ -138,8 +136,9 @@ impl WeightUpdater {
             return self.votes_by_tiles(&support, objects);
         }
         let mut votes = vec![0u32; objects.len() * r];
-        votes.par_chunks_mut(256 * r).zip(objects.par_chunks(256)).for_each(|(votes, objects)| {
-            let mut labels = vec![0u16; objects.len()];
+        each_chunk(&mut votes, 256 * r, &|c, votes| {
+            let mut labels = vec![0u16; votes.len() / r];
+            let objects = &objects[256 * c..][..labels.len()];
             for &u in &support {
                 self.alignment.gather(&self.ensemble, u, objects, &mut labels);
                 let weight = self.weights.units()[u];
@@ -158,27 +157,21 @@ impl WeightUpdater {
         let units: Vec<u32> = support.iter().map(|&u| self.weights.units()[u]).collect();
         objects.resize(n.next_multiple_of(TILE), objects.last().copied().unwrap_or_default());
         let mut votes = vec![0u32; n * r];
-        let chunk = |(votes, objects): (&mut [u32], &[u32])| {
-            let tiles = Tiles::gathered(&self.ensemble, &self.alignment, support, objects);
-            let count = |(tile, rows): (usize, &mut [u32])| {
-                dispatch(CountTile { tiles: &tiles, tile, units: &units, clusters: r, rows })
-            };
-            if support.len() * n < PARALLEL_FROM {
-                votes.chunks_mut(TILE * r).enumerate().for_each(count);
-            } else {
-                votes.par_chunks_mut(TILE * r).enumerate().for_each(count);
-            }
-        };
+        let parallel = support.len() * n >= PARALLEL_FROM;
         let mut all = || {
-            votes
-                .par_chunks_mut(OBJECTS_PER_TASK * r)
-                .zip(objects.par_chunks(OBJECTS_PER_TASK))
-                .for_each(chunk)
+            each_chunk(&mut votes, OBJECTS_PER_TASK * r, &|c, votes| {
+                let objects = &objects[c * OBJECTS_PER_TASK..];
+                let objects = &objects[..objects.len().min(OBJECTS_PER_TASK)];
+                let tiles = Tiles::gathered(&self.ensemble, &self.alignment, support, objects);
+                each_chunk_if(parallel, votes, TILE * r, &|tile, rows| {
+                    dispatch(CountTile { tiles: &tiles, tile, units: &units, clusters: r, rows });
+                });
+            })
         };
-        if support.len() * n < PARALLEL_FROM {
-            all();
-        } else {
+        if parallel {
             in_pool(all);
+        } else {
+            all();
         }
         votes
     }
@@ -202,22 +195,17 @@ impl WeightUpdater {
         let width = Votes::width(r);
         let mut values = vec![0.0; n * r];
         let mut evidence = vec![0.0; n];
-        values
-            .par_chunks_mut(width * r)
-            .zip(evidence.par_chunks_mut(width))
-            .enumerate()
-            .for_each_init(
-                || Votes::new(self.weighted(), &support),
-                |votes, (block, (values, evidence))| {
-                    votes.count(block * width, evidence.len());
-                    for c in 0..r {
-                        for (row, &v) in values.chunks_mut(r).zip(votes.row(c, evidence.len())) {
-                            row[c] = f64::from(v);
-                        }
-                    }
-                    self.normalise(values, evidence);
-                },
-            );
+        let of_block = |block: usize, values: &mut [f64], evidence: &mut [f64]| {
+            let mut votes = Votes::new(self.weighted(), &support);
+            votes.count(block * width, evidence.len());
+            for c in 0..r {
+                for (row, &v) in values.chunks_mut(r).zip(votes.row(c, evidence.len())) {
+                    row[c] = f64::from(v);
+                }
+            }
+            self.normalise(values, evidence);
+        };
+        each_chunk_pair(&mut values, width * r, &mut evidence, width, &of_block);
         memberships(values, evidence, r)
     }
 
@@ -400,7 +388,11 @@ impl<'a> Rows<'a> {
             votes.count(first, n);
             let (rows, behind) = out.split_at_mut(count * r);
             for (&i, row) in now.iter().zip(rows.chunks_mut(r)) {
-                write_row(&votes, i as usize - first, n, row);
+                let vote = |c: usize| f64::from(votes.row(c, n)[i as usize - first]);
+                let sum: f64 = (0..r).map(vote).sum();
+                for (c, o) in row.iter_mut().enumerate() {
+                    *o = if sum > 0.0 { (vote(c) / sum) as f32 } else { 1.0 / r as f32 };
+                }
             }
             objects = later;
             out = behind;
@@ -422,28 +414,9 @@ impl RowSource for Rows<'_> {
     }
 
     fn write(&self, rows: Range<usize>, out: &mut [f32]) {
-        if let Some(labelled) = &self.labelled {
-            return self.write_some(&labelled[rows], out);
+        match &self.labelled {
+            Some(labelled) => self.write_some(&labelled[rows], out),
+            None => self.write_some(&rows.map(|i| i as u32).collect::<Vec<_>>(), out),
         }
-        let r = self.members.n_clusters();
-        let width = Votes::width(r);
-        let mut votes = Votes::new(self.members, self.support);
-        for (first, out) in rows.step_by(width).zip(out.chunks_mut(width * r)) {
-            let n = out.len() / r;
-            votes.count(first, n);
-            for (t, row) in out.chunks_mut(r).enumerate() {
-                write_row(&votes, t, n, row);
-            }
-        }
-    }
-}
-
-/// Writes the memberships of object t of a block of n whose votes were counted.
-fn write_row(votes: &Votes<'_>, t: usize, n: usize, row: &mut [f32]) {
-    let r = row.len();
-    let sum: f64 = (0..r).map(|c| f64::from(votes.row(c, n)[t])).sum();
-    for (c, o) in row.iter_mut().enumerate() {
-        let share = f64::from(votes.row(c, n)[t]) / sum;
-        *o = if sum > 0.0 { share as f32 } else { 1.0 / r as f32 };
     }
 }

@@ -1,7 +1,9 @@
+use std::borrow::Cow;
+
 use consilience_core::{
     Accepts, Constraints, Ensemble, Error, LabelSlice, Link, Pair, Partition, Result,
 };
-use rayon::prelude::*;
+use consilience_num::reduce::map_each;
 
 use crate::alignment::Alignment;
 use crate::rules::{AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, UpdateRule};
@@ -184,14 +186,7 @@ fn read_members(bytes: &mut Reader<'_>, mut ensemble: Ensemble) -> Result<(Ensem
 
 /// A hash of the labels of all members: others have another one but for odds of 2^-64.
 fn digest(members: &[Partition], counts: Option<&[u64]>) -> u64 {
-    let of_member: Vec<u64> = members
-        .par_iter()
-        .map(|p| match p.labels() {
-            LabelSlice::U8(l) => hash(l),
-            LabelSlice::U16(l) => hash(&l.iter().flat_map(|l| l.to_le_bytes()).collect::<Vec<_>>()),
-            LabelSlice::U32(l) => hash(&l.iter().flat_map(|l| l.to_le_bytes()).collect::<Vec<_>>()),
-        })
-        .collect();
+    let of_member = map_each(members.len(), &|u| hash(&le_bytes(members[u].labels())));
     let n = members.first().map_or(0, Partition::n_objects) as u64;
     let of_labels = of_member.into_iter().fold(n, |h, x| mix(h ^ x));
     // Rows that each stand for one object are rows without counts.
@@ -199,14 +194,19 @@ fn digest(members: &[Partition], counts: Option<&[u64]>) -> u64 {
     counts.unwrap_or_default().iter().fold(of_labels, |h, &count| mix(h ^ count))
 }
 
-/// Width, then the labels as they are stored.
+/// The labels as they are stored.
+fn le_bytes(labels: LabelSlice<'_>) -> Cow<'_, [u8]> {
+    match labels {
+        LabelSlice::U8(l) => Cow::Borrowed(l),
+        LabelSlice::U16(l) => l.iter().flat_map(|l| l.to_le_bytes()).collect(),
+        LabelSlice::U32(l) => l.iter().flat_map(|l| l.to_le_bytes()).collect(),
+    }
+}
+
+/// Width, then the labels.
 fn write_labels(labels: LabelSlice<'_>, out: &mut Writer) {
     out.bytes(&[labels.width() as u8]);
-    match labels {
-        LabelSlice::U8(l) => out.bytes(l),
-        LabelSlice::U16(l) => l.iter().for_each(|l| out.bytes(&l.to_le_bytes())),
-        LabelSlice::U32(l) => l.iter().for_each(|l| out.bytes(&l.to_le_bytes())),
-    }
+    out.bytes(&le_bytes(labels));
 }
 
 fn write_rule(rule: &UpdateRule, out: &mut Writer) {

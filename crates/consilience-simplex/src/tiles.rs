@@ -1,9 +1,10 @@
 //! Labels of some objects under some members as numbers of common clusters, one byte each.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use consilience_core::{Ensemble, LabelInt, LabelSlice, with_labels};
-use rayon::prelude::*;
+use consilience_num::reduce::each_chunk_if;
 
 use crate::alignment::Alignment;
 use crate::kernel::{Kernel, TILE, Tile, Work, dispatch};
@@ -83,22 +84,34 @@ impl Tiles {
     ) -> Self {
         let mut tiles = Self::new(members.len(), objects.len() / TILE);
         let per_member = tiles.per_member.max(1);
-        let gather = |(members, rows): (&[usize], &mut [Tile])| {
+        let parallel = members.len() * objects.len() >= PARALLEL_FROM;
+        tiles.fill(parallel, MEMBERS * per_member, &|c, rows| {
             let mut gaps = false;
             // Column by column, so that each is looked up while it is near.
-            for (&u, row) in members.iter().zip(rows.chunks_mut(per_member)) {
+            for (&u, row) in members[c * MEMBERS..].iter().zip(rows.chunks_mut(per_member)) {
                 let translation = Translation::of(ensemble, alignment, u);
                 gaps |= dispatch(Gather { translation, objects: objects.as_chunks().0, row });
             }
             gaps
-        };
-        tiles.gaps = if members.len() * objects.len() < PARALLEL_FROM {
-            gather((members, &mut tiles.values))
-        } else {
-            let rows = tiles.values.par_chunks_mut(MEMBERS * per_member);
-            members.par_chunks(MEMBERS).zip(rows).map(gather).reduce(|| false, |a, b| a | b)
-        };
+        });
         tiles
+    }
+
+    /// Lets `part` write so many tiles at a time, those of one member after the other, and say
+    /// whether there are gaps in them.
+    pub(crate) fn fill(
+        &mut self,
+        parallel: bool,
+        chunk: usize,
+        part: &(dyn Fn(usize, &mut [Tile]) -> bool + Sync),
+    ) {
+        let gaps = AtomicBool::new(false);
+        each_chunk_if(parallel, &mut self.values, chunk, &|c, tiles| {
+            if part(c, tiles) {
+                gaps.store(true, Ordering::Relaxed);
+            }
+        });
+        self.gaps = gaps.into_inner();
     }
 
     /// Copies the labels of neighbouring objects, at most as many as there is room for.
@@ -122,11 +135,6 @@ impl Tiles {
     #[inline(always)]
     pub(crate) fn column(&self, tile: usize) -> impl Iterator<Item = &Tile> + Clone {
         self.values.chunks_exact(self.per_member.max(1)).map(move |row| &row[tile])
-    }
-
-    /// The tiles of all members, one member after the other, and whether there are gaps in them.
-    pub(crate) fn parts_mut(&mut self) -> (&mut [Tile], &mut bool) {
-        (&mut self.values, &mut self.gaps)
     }
 
     pub(crate) fn members(&self) -> usize {

@@ -3,8 +3,8 @@ use consilience_core::{
     ensure,
 };
 use consilience_num::assignment::max_assignment;
+use consilience_num::reduce::map_each;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use crate::alignment::{Alignment, AlignmentReference, SAMPLE, evenly_within};
 use crate::rules::UpdateRule;
@@ -270,10 +270,9 @@ fn closest(
     }
     let r = alignment.clusters();
     let labels = Labels::of(ensemble, alignment, &objects);
-    let parts = (0..objects.len().div_ceil(PART)).into_par_iter();
-    let rows: Vec<Rows<'_>> = parts
-        .map(|p| Rows::of(&labels, p * PART..labels.n().min((p + 1) * PART), r, &start))
-        .collect();
+    let rows = map_each(objects.len().div_ceil(PART), &|p| {
+        Rows::of(&labels, p * PART..labels.n().min((p + 1) * PART), r, &start)
+    });
     let gamma = start.gamma();
     // How much each given cluster overlaps with each common one under the plain mean.
     let mut shared = Array2::<f64>::zeros((columns, r));

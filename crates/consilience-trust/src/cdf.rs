@@ -1,6 +1,6 @@
 use consilience_core::{Ensemble, Error, ErrorKind, Microclusters, Observer, Result, Seed, ensure};
 use consilience_graph::CountRow;
-use rayon::prelude::*;
+use consilience_num::reduce::try_map_each;
 
 use crate::members::repeated;
 use crate::sample::sampled;
@@ -236,15 +236,15 @@ fn by_thread<T: Send>(
     add: impl Fn(&mut T, usize) + Sync,
 ) -> Result<Vec<T>> {
     let threads = rayon::current_num_threads().min(n.div_ceil(CHUNK)).max(1);
-    let part = |thread: usize| {
+    let part = |thread: usize| -> Result<T> {
         let mut own = table();
         for first in (thread * CHUNK..n).step_by(threads * CHUNK) {
             observer.check()?;
             (first..n.min(first + CHUNK)).for_each(|i| add(&mut own, i));
         }
-        Ok::<T, Error>(own)
+        Ok(own)
     };
-    (0..threads).into_par_iter().with_max_len(1).map(part).collect()
+    try_map_each(threads, &part)
 }
 
 /// Numbers of pairs of objects by (N, c): whole numbers, so that the sums are exact in any order,

@@ -1,9 +1,10 @@
 use consilience_core::scores::{Normalizer, weighted_nmi};
 use consilience_core::{
-    Ensemble, Error, Grouping, Memberships, MemoryBudget, Microclusters, Partition, Result,
+    Ensemble, Error, Grouping, Memberships, MemoryBudget, Microclusters, Partition, Result, ensure,
 };
-use rayon::prelude::*;
+use consilience_num::reduce::map_each;
 
+use crate::common::{count, mean};
 use crate::members;
 use crate::support::Support;
 
@@ -17,8 +18,7 @@ const NEIGHBOURS: usize = 16;
 /// A cluster that no member confirms better than this has dissolved (Hennig 2007).
 const DISSOLVED: f64 = 0.5;
 /// Up to this confidence, one half but for rounding, another cluster is at least as close.
-#[doc(hidden)]
-pub const HALF: f64 = 0.5 + 1e-9;
+const HALF: f64 = 0.5 + 1e-9;
 /// A consensus of members that agree more than this adds little.
 const ALIKE: f64 = 0.95;
 /// Members that agree less than this have hardly anything in common.
@@ -35,6 +35,11 @@ const UNLIKE: f64 = 0.1;
 /// others, and with it the diversity, is about different members, so that copies of a member are
 /// not among its others. A member of weight 0 counts nowhere, and of it the number of clusters is
 /// told alone.
+///
+/// Confidence, density and nearest cluster rest on the share of the members' statements about some
+/// pairs of objects that put the two together, a member making a statement about each pair that it
+/// labels both objects of. Where no label is missing that is the mean co-association of the pairs;
+/// else pairs that more members label count more.
 ///
 /// ```
 /// use consilience::{ConsensusFunction, Ensemble, Partition};
@@ -73,13 +78,14 @@ pub struct Diagnostics {
     pub diversity: Option<f64>,
     /// Every member, in order.
     pub members: Vec<MemberDiagnostics>,
-    /// Per object how clearly it belongs to its cluster, `own / (own + other)`: own is the mean
-    /// co-association with the other objects of its cluster (1 where there are none), other the
-    /// largest with another cluster. 1 is certain, 0.5 undecided, below it another cluster is
-    /// nearer; 0 where the object is unlabelled in the result or in all members.
+    /// Per object how clearly it belongs to its cluster, `own / (own + other)`: own is the share of
+    /// statements that put it together with the other objects of its cluster (1 where there are
+    /// none), other the largest such share with another cluster. 1 is certain, 0.5 undecided, below
+    /// it another cluster is nearer; 0 where the object is unlabelled in the result or in all
+    /// members.
     pub confidence: Vec<f64>,
-    /// Per object the other cluster with the largest mean co-association, where that is above 0:
-    /// between its own and this one it hesitates.
+    /// Per object the other cluster with the largest share of statements that put them together,
+    /// where that is above 0: between its own and this one it hesitates.
     pub second: Vec<Option<usize>>,
     /// Every cluster of the result, in order.
     pub clusters: Vec<ClusterDiagnostics>,
@@ -124,10 +130,11 @@ pub struct MemberDiagnostics {
 pub struct ClusterDiagnostics {
     /// Its number of objects.
     pub objects: u64,
-    /// Mean co-association of two of its objects, drawn with replacement.
+    /// Share of the statements about two of its objects, drawn with replacement, that put them
+    /// together.
     pub density: f64,
-    /// The other cluster with the largest mean co-association, and that number; `None` where there
-    /// is no other.
+    /// The other cluster with the largest share of statements that put an object of each together,
+    /// and that number; `None` where there is no other.
     pub nearest: Option<(usize, f64)>,
     /// Mean over the members of the largest Jaccard index with one of their clusters: above 0.75
     /// stable, below 0.5 dissolved, by Hennig's rule of thumb. Members with far more clusters than
@@ -180,13 +187,8 @@ impl Diagnostics {
         partition: &Partition,
         budget: MemoryBudget,
     ) -> Result<Self> {
-        if partition.n_objects() != ensemble.n_objects() {
-            return Err(Error::shape(format!(
-                "a result of {} objects, an ensemble of {}",
-                partition.n_objects(),
-                ensemble.n_objects()
-            )));
-        }
+        let (found, n) = (partition.n_objects(), ensemble.n_objects());
+        ensure!(found == n, shape("a result of {found} objects, an ensemble of {n}"));
         // The result as one more member: a node then lies in one of its clusters.
         let mut with_result = ensemble.hardened();
         with_result.push(partition.clone())?;
@@ -234,11 +236,10 @@ impl Diagnostics {
     /// As [`Diagnostics::of`].
     pub fn of_memberships(ensemble: &Ensemble, memberships: &Memberships) -> Result<Self> {
         let mut diagnostics = Self::of(ensemble, &memberships.hard()?)?;
-        let known = |i: &usize| memberships.evidence()[*i] > 0.0;
+        let known = |i: usize| memberships.evidence()[i] > 0.0;
         let labelled = count(ensemble, known);
         let values = memberships.values();
-        let clear =
-            count(ensemble, |i| known(i) && values.row(*i).iter().any(|&value| value > 0.5));
+        let clear = count(ensemble, |i| known(i) && values.row(i).iter().any(|&value| value > 0.5));
         diagnostics.sentences.push(format!(
             "{clear} of {labelled} objects have a cluster with a membership above one half."
         ));
@@ -311,15 +312,15 @@ impl Diagnostics {
             // another.
             if let Some((other, near)) = cluster.nearest.filter(|n| n.1 >= 0.8 * cluster.density) {
                 out.push(format!(
-                    "Clusters {c} and {other} are hardly apart: two objects of cluster {c} are \
-                     together in {:.0} % of the members, one of each in {:.0} %.",
+                    "Clusters {c} and {other} are hardly apart: where members label both, they \
+                     put two objects of cluster {c} together in {:.0} % of all cases, one of each \
+                     in {:.0} %.",
                     100.0 * cluster.density,
                     100.0 * near
                 ));
             }
         }
-        let dissolved =
-            self.clusters.iter().filter(|c| c.stability.is_some_and(|s| s < DISSOLVED)).count();
+        let dissolved = self.dissolved();
         if dissolved > 0 {
             out.push(format!(
                 "{dissolved} of {} clusters are found by the members only in part (mean Jaccard \
@@ -330,12 +331,24 @@ impl Diagnostics {
         }
     }
 
-    fn on_objects(&self, partition: &Partition, ensemble: &Ensemble, out: &mut Vec<String>) {
-        let known = |i: &usize| partition.label(*i).is_some();
-        let (labelled, n) = (count(ensemble, known), ensemble.total_count());
+    /// How many clusters no member confirms well.
+    #[doc(hidden)]
+    pub fn dissolved(&self) -> usize {
+        self.clusters.iter().filter(|c| c.stability.is_some_and(|s| s < DISSOLVED)).count()
+    }
+
+    /// How many objects are at least as close to another cluster as to their own.
+    #[doc(hidden)]
+    pub fn undecided(&self, partition: &Partition, ensemble: &Ensemble) -> u64 {
         // With one cluster there is no other to be close to.
         let several = self.clusters.len() > 1;
-        let undecided = count(ensemble, |i| several && known(i) && self.confidence[*i] <= HALF);
+        let close = |i: usize| partition.label(i).is_some() && self.confidence[i] <= HALF;
+        count(ensemble, |i| several && close(i))
+    }
+
+    fn on_objects(&self, partition: &Partition, ensemble: &Ensemble, out: &mut Vec<String>) {
+        let labelled = count(ensemble, |i| partition.label(i).is_some());
+        let (undecided, n) = (self.undecided(partition, ensemble), ensemble.total_count());
         if undecided > 0 {
             out.push(format!(
                 "{undecided} of {labelled} objects are at least as close to another cluster as to \
@@ -346,12 +359,6 @@ impl Diagnostics {
             out.push(format!("{} of {n} objects are unlabelled in the result.", n - labelled));
         }
     }
-}
-
-/// How many objects the rows of this kind stand for.
-fn count(ensemble: &Ensemble, kind: impl Fn(&usize) -> bool) -> u64 {
-    let rows = (0..ensemble.n_objects()).filter(kind);
-    rows.map(|i| ensemble.counts().map_or(1, |counts| counts[i])).sum()
 }
 
 /// The members that count.
@@ -372,14 +379,7 @@ impl Heard {
 
     /// The mean of a number of each, where there is one.
     fn mean(&self, values: &[Option<f64>]) -> Option<f64> {
-        let (mut sum, mut count) = (0.0, 0.0);
-        for (value, &weight) in values.iter().zip(&self.weights) {
-            if let Some(value) = *value {
-                sum += weight * value;
-                count += weight;
-            }
-        }
-        (count > 0.0).then(|| sum / count)
+        mean(values, Some(&self.weights))
     }
 
     /// Every member of the ensemble; of those that do not count there is the number of clusters.
@@ -442,8 +442,10 @@ fn agreement_with_others(
     };
     // Each number by itself, and the sums in the order of the pairs: the same at any number of
     // threads.
-    let shared: Vec<Option<f64>> =
-        pairs.par_iter().map(|&(u, v)| nmi(&members[u], &members[v])).collect();
+    let shared = map_each(pairs.len(), &|at| {
+        let (u, v) = pairs[at];
+        nmi(&members[u], &members[v])
+    });
     let mut sums = vec![(0.0, 0.0); m];
     for ((u, v), shared) in pairs.into_iter().zip(shared) {
         for (own, other) in [(u, v), (v, u)] {
@@ -460,39 +462,35 @@ fn agreement_with_others(
 /// members and, last, the result.
 fn node_confidence(rows: &[Partition], support: &Support) -> Vec<(f64, Option<usize>)> {
     let Some((result, members)) = rows.split_last() else { return Vec::new() };
-    (0..result.n_objects())
-        .into_par_iter()
-        .with_min_len(NODES)
-        .map_init(
-            || vec![None; members.len()],
-            |labels, i| {
-                labels.iter_mut().zip(members).for_each(|(l, m)| *l = m.label(i));
-                let labelling = support.labelling(labels);
-                let Some(own) = result.label(i).filter(|_| labelling > 0.0) else {
-                    return (0.0, None);
-                };
-                let (together, pairs) = support.pairs_of(labels);
-                // Without the object itself, which is together with itself in every member that
-                // labels it.
-                let others = pairs[own] - labelling;
-                // Differences of sums of weights may be off by rounding.
-                let mine = if others > 0.0 {
-                    ((together[own] - labelling) / others).clamp(0.0, 1.0)
-                } else {
-                    1.0
-                };
-                let others = (0..support.k).filter(|&c| c != own && pairs[c] > 0.0);
-                let (second, other) = others.map(|c| (c, together[c] / pairs[c])).fold(
-                    (None, 0.0),
-                    |best: (Option<usize>, f64), (c, share)| {
-                        if share > best.1 { (Some(c), share) } else { best }
-                    },
-                );
-                let confidence = if mine + other > 0.0 { mine / (mine + other) } else { 0.5 };
-                (confidence, second)
+    let of_node = |labels: &mut [Option<usize>], i: usize| {
+        labels.iter_mut().zip(members).for_each(|(l, m)| *l = m.label(i));
+        let labelling = support.labelling(labels);
+        let Some(own) = result.label(i).filter(|_| labelling > 0.0) else {
+            return (0.0, None);
+        };
+        let (together, pairs) = support.pairs_of(labels);
+        // Without the object itself, which is together with itself in every member that labels it.
+        let others = pairs[own] - labelling;
+        // Differences of sums of weights may be off by rounding.
+        let mine =
+            if others > 0.0 { ((together[own] - labelling) / others).clamp(0.0, 1.0) } else { 1.0 };
+        let others = (0..support.k).filter(|&c| c != own && pairs[c] > 0.0);
+        let (second, other) = others.map(|c| (c, together[c] / pairs[c])).fold(
+            (None, 0.0),
+            |best: (Option<usize>, f64), (c, share)| {
+                if share > best.1 { (Some(c), share) } else { best }
             },
-        )
-        .collect()
+        );
+        let confidence = if mine + other > 0.0 { mine / (mine + other) } else { 0.5 };
+        (confidence, second)
+    };
+    let n = result.n_objects();
+    let some = |c: usize| {
+        let mut labels = vec![None; members.len()];
+        let nodes = c * NODES..n.min((c + 1) * NODES);
+        nodes.map(|i| of_node(&mut labels, i)).collect::<Vec<_>>()
+    };
+    map_each(n.div_ceil(NODES), &some).concat()
 }
 
 fn clusters(
@@ -536,7 +534,8 @@ mod tests {
     use consilience_core::Seed;
     use consilience_core::scores::{average_nmi, normalized_mutual_information};
 
-    /// Mean co-association of one object with a set of others, pair by pair.
+    /// Share of the statements about one object and a set of others that put them together, pair by
+    /// pair.
     fn association(e: &Ensemble, i: usize, others: &[usize]) -> Option<f64> {
         let (mut c, mut n) = (0.0, 0.0);
         for &j in others {

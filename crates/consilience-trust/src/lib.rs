@@ -27,6 +27,8 @@
 //! a sample of the objects for what is costly on all.
 
 mod cdf;
+#[doc(hidden)]
+pub mod common;
 mod diagnostics;
 mod members;
 mod number;
@@ -40,8 +42,6 @@ mod support;
 mod tests;
 
 pub use cdf::ConsensusCdf;
-#[doc(hidden)]
-pub use diagnostics::HALF;
 pub use diagnostics::{ClusterDiagnostics, Diagnostics, MemberDiagnostics};
 pub use number::ClusterNumber;
 pub use number_table::{Criterion, NumberRow, NumberTable};

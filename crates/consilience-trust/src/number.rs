@@ -1,5 +1,4 @@
 use consilience_consensus::{EvidenceAccumulation, Lwea};
-use consilience_core::scores::Contingency;
 use consilience_core::{
     Dendrogram, Ensemble, Error, ErrorKind, Fit, Hierarchy, MemoryBudget, Microclusters, Observer,
     Partition, Report, Result, Seed, ensure,
@@ -8,6 +7,7 @@ use consilience_graph::{ClusterIncidence, IncidenceSpectrum};
 
 use crate::ConsensusCdf;
 use crate::cdf::MAX_MEMBERS;
+use crate::common;
 use crate::members::heard;
 use crate::number_table::{NumberRow, NumberTable, conclude};
 use crate::sample::sampled;
@@ -134,9 +134,7 @@ impl ClusterNumber {
     fn check(&self) -> Result<()> {
         let (least, largest) = (self.least, self.largest.unwrap_or(usize::MAX));
         ensure!(least >= 2, invalid("at least {least} clusters; expected at least 2"));
-        if let Some(largest) = self.largest.filter(|&l| l < 2) {
-            return Err(Error::invalid(format!("up to {largest} clusters; expected at least 2")));
-        }
+        ensure!(largest >= 2, invalid("up to {largest} clusters; expected at least 2"));
         ensure!(
             least <= largest,
             invalid("at least {least} clusters and up to {largest}; expected an ascending range")
@@ -352,12 +350,10 @@ impl ClusterNumber {
                 cdfs.push(Curve::of(k, &sample.select(&of_k)?, observer)?);
             }
         }
-        if cdfs.is_empty() {
-            return Err(Error::empty(format!(
-                "no two members have the same number of clusters, at least {}",
-                self.least
-            )));
-        }
+        ensure!(
+            !cdfs.is_empty(),
+            empty("no two members have the same number of clusters, at least {}", self.least)
+        );
         let mut table = conclude(rows(cdfs), None);
         table.notes.extend(self.drawn(&nodes));
         let mut report = Report::default();
@@ -381,17 +377,11 @@ impl Curve {
         let (members, all) = (cuts.n_members(), cuts.members());
         // Each with the next, the last with the first: two have one comparison only.
         let pairs = (0..if members == 2 { 1 } else { members }).map(|r| (r, (r + 1) % members));
-        let (mut sum, mut compared) = (0.0, 0usize);
-        for (a, b) in pairs.filter(|(a, b)| a != b) {
-            match Contingency::with_counts(&all[a], &all[b], cuts.counts()) {
-                Err(e) if e.kind() == ErrorKind::Empty => {}
-                table => {
-                    sum += table?.adjusted_rand();
-                    compared += 1;
-                }
-            }
-        }
-        let stability = (compared > 0).then(|| sum / compared as f64);
+        let shared = pairs
+            .filter(|(a, b)| a != b)
+            .map(|(a, b)| common::adjusted_rand(&all[a], &all[b], cuts.counts()))
+            .collect::<Result<Vec<_>>>()?;
+        let stability = common::mean(&shared, None);
         let cdf = ConsensusCdf::of_observed(cuts, observer)?;
         Ok(Curve { clusters, members, cdf, stability })
     }

@@ -50,9 +50,10 @@ impl Support {
         &self.shared[at..at + self.k]
     }
 
-    /// Mean co-association of an object of one cluster with one of another, both drawn with
-    /// replacement: of the pairs that a member labels, the share that it puts together, each pair
-    /// as often as the member counts. 0 without any pair.
+    /// Share of all statements of the members about an object of one cluster and one of another,
+    /// both drawn with replacement, that put them together. A member makes a statement about each
+    /// pair of which it labels both, as often as it counts; without missing labels the share is the
+    /// mean co-association. 0 without any statement.
     pub(crate) fn between(&self, a: usize, b: usize) -> f64 {
         let (mut together, mut pairs) = (0.0, 0.0);
         for (u, &weight) in self.weights.iter().enumerate() {
@@ -66,7 +67,7 @@ impl Support {
         if pairs > 0.0 { together / pairs } else { 0.0 }
     }
 
-    /// The mean co-association inside a cluster.
+    /// That share inside a cluster.
     pub(crate) fn density(&self, cluster: usize) -> f64 {
         self.between(cluster, cluster)
     }

@@ -1,14 +1,12 @@
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use consilience_completion::Mccc;
 use consilience_conformance::planted;
 use consilience_core::scores::adjusted_rand;
-use consilience_core::{Constraints, Ensemble, ErrorKind, Observer, Partition, Seed};
+use consilience_core::{Constraints, Ensemble, ErrorKind, Partition, Seed};
 use consilience_num::kmeans::{self, KMeansOptions};
 use ndarray::Array2;
 
-use super::Means;
-use super::metric::{followed, links, listed, read, two_ways};
+use super::metric::{followed, in_batches, links, listed, read, two_ways};
+use super::{Means, StopAt, on_pool, renamed};
 use crate::{ConsensusMetric, MapLearner, MemberGrowth, MetricRule, ReadOutMethod, Updater};
 
 fn rule(clusters: usize) -> MetricRule {
@@ -73,23 +71,14 @@ fn labels_and_threads_and_batches_change_no_bit() {
     let world = planted(Seed(5), &[40, 30, 20], 8, 0.3, 0.1).unwrap();
     let known = links(&world.truth, 80, Seed(5));
     let run = |e: &Ensemble, batch: usize| {
-        let mut metric = rule(3).open(e, &()).unwrap();
-        listed(&known).chunks(batch).for_each(|links| {
-            metric.follow(e, links, &()).unwrap();
-        });
+        let metric = in_batches(&rule(3), e, &known, batch);
         (metric.to_bytes(), read(&metric, e, &known))
     };
     let expected = run(&world.ensemble, 1000);
-    let renamed = world
-        .ensemble
-        .members()
-        .iter()
-        .map(|p| Partition::from_fn(90, |i| p.label(i).map(|l| 1000 - 7 * l as u64)).unwrap())
-        .collect();
-    assert!(run(&Ensemble::new(renamed).unwrap(), 7) == expected);
+    assert!(run(&renamed(&world.ensemble), 7) == expected);
     for threads in [1, 2, 3] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        assert!(pool.install(|| run(&world.ensemble, 20)) == expected, "{threads} threads");
+        let found = on_pool(threads, || run(&world.ensemble, 20));
+        assert!(found == expected, "{threads} threads");
     }
 }
 
@@ -140,25 +129,17 @@ fn unlabelled_objects_and_sets_that_stay_together() {
     assert_eq!(found.to_signed(), [0, 1, -1]);
 }
 
-struct StopAt(usize, AtomicUsize);
-
-impl Observer for StopAt {
-    fn cancelled(&self) -> bool {
-        self.1.fetch_add(1, Ordering::Relaxed) >= self.0
-    }
-}
-
 #[test]
 fn cancelled_anywhere() {
     let (e, _, meant) = two_ways(2, 150);
     let known = links(&meant, 80, Seed(2));
     let metric = followed(&rule(3), &e, &known);
-    let count = StopAt(usize::MAX, AtomicUsize::new(0));
+    let count = StopAt::question(usize::MAX);
     metric.read_out(&e, &known, &count).unwrap();
     let questions = count.1.into_inner();
     assert!(questions > 10);
     for at in (0..questions).step_by(questions.div_ceil(12)) {
-        let error = metric.read_out(&e, &known, &StopAt(at, AtomicUsize::new(0))).unwrap_err();
+        let error = metric.read_out(&e, &known, &StopAt::question(at)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled, "question {at} of {questions}");
     }
 }

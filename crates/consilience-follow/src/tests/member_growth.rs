@@ -6,7 +6,7 @@ use consilience_core::{
 use consilience_metric::Itml;
 use ndarray::Array2;
 
-use super::Means;
+use super::{Means, StopAt, on_pool, rows_of};
 use crate::member_growth::{SAMPLE, principal_components};
 use crate::{MemberGrowth, MetricRule, ReadOutMethod, Updater};
 
@@ -27,12 +27,16 @@ fn world(n: usize, seed: u64) -> (Array2<f64>, Partition, Constraints) {
     (x, Partition::from_labels(&truth).unwrap(), links)
 }
 
+/// Members that were made without any link.
+fn blind(x: &Array2<f64>, members: u64) -> Ensemble {
+    let member = |u| Means.fit(x.view().into(), 4, Seed(u), &()).unwrap().output;
+    Ensemble::new((0..members).map(member).collect()).unwrap()
+}
+
 #[test]
 fn growth_finds_what_no_member_has() {
     let (x, truth, links) = world(300, 1);
-    let blind: Vec<Partition> =
-        (0..12).map(|u| Means.fit(x.view().into(), 4, Seed(u), &()).unwrap().output).collect();
-    let base = Ensemble::new(blind).unwrap();
+    let base = blind(&x, 12);
     let mut metric = MetricRule::new(3).open(&base, &()).unwrap();
     metric.follow(&base, &links.iter().collect::<Vec<_>>(), &()).unwrap();
     let before = metric.partition(&base, &links, &()).unwrap().output;
@@ -50,8 +54,7 @@ fn growth_finds_what_no_member_has() {
     let score = |p: &Partition| adjusted_rand(p, &truth).unwrap();
     assert!(score(&before) < 0.6 && score(&after) > 0.85, "{} {}", score(&before), score(&after));
     // The same members at any number of threads.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-    let again = pool.install(|| growth.grow(x.view().into(), 3, &links, &()).unwrap().output);
+    let again = on_pool(3, || growth.grow(x.view().into(), 3, &links, &()).unwrap().output);
     assert_eq!(again, grown);
 }
 
@@ -70,11 +73,9 @@ fn some_objects_are_enough() {
     }
     assert_ne!(some.members, grow(growth().sample(600).seed(Seed(1))).members);
     let narrow = x.mapv(|v| v as f32);
-    let single = MemberGrowth::new(Means).members(5).clusters(3..=3).sample(600);
-    let single = single.grow(narrow.view().into(), 3, &links, &()).unwrap().output;
+    let single = growth().sample(600).grow(narrow.view().into(), 3, &links, &()).unwrap().output;
     assert!(adjusted_rand(&single.members[0], &some.members[0]).unwrap() > 0.95);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-    assert_eq!(pool.install(|| grow(growth().sample(600))), some);
+    assert_eq!(on_pool(3, || grow(growth().sample(600))), some);
 }
 
 /// Rows with counts and these rows repeated one behind the other: fewer objects than members are
@@ -83,8 +84,7 @@ fn some_objects_are_enough() {
 fn rows_with_counts_grow_as_their_objects() {
     let (x, _, links) = world(300, 8);
     let counts: Vec<u64> = (0..300).map(|i| if i % 5 == 0 { 17 } else { 1 }).collect();
-    let row_of: Vec<usize> =
-        (0..300).flat_map(|i| std::iter::repeat_n(i, counts[i] as usize)).collect();
+    let row_of = rows_of(&counts);
     let first = |row: usize| row_of.partition_point(|&r| r < row);
     let mut of_objects = Constraints::new(row_of.len()).unwrap();
     for p in links.iter() {
@@ -124,12 +124,9 @@ fn rows_with_counts_grow_as_their_objects() {
 #[test]
 fn an_updater_grows_by_counts() {
     let (x, truth, links) = world(60, 9);
-    let blind: Vec<Partition> =
-        (0..6).map(|u| Means.fit(x.view().into(), 4, Seed(u), &()).unwrap().output).collect();
-    let base = Ensemble::new(blind).unwrap();
+    let base = blind(&x, 6);
     let counts: Vec<u64> = truth.iter().map(|l| if l == Some(0) { 9 } else { 1 }).collect();
-    let row_of: Vec<usize> =
-        (0..60).flat_map(|i| std::iter::repeat_n(i, counts[i] as usize)).collect();
+    let row_of = rows_of(&counts);
     let first = |row: usize| row_of.partition_point(|&r| r < row);
     let of_rows: Vec<_> = links.iter().collect();
     let of_objects: Vec<_> =
@@ -188,8 +185,7 @@ fn constant_features_of_rows_with_counts_are_left_out() {
         _ => 0.1,
     });
     let counts: Vec<u64> = (0..30).map(|i| 1 + i % 7).collect();
-    let row_of: Vec<usize> =
-        (0..30).flat_map(|i| std::iter::repeat_n(i, counts[i] as usize)).collect();
+    let row_of = rows_of(&counts);
     let of = |x: &Array2<f64>, counts: Option<&[u64]>| {
         let objects = Objects::of(x.nrows(), counts).unwrap();
         principal_components(x.view().into(), &objects, SAMPLE, 3, &()).unwrap()
@@ -216,20 +212,26 @@ impl BaseClusterer for Never {
     }
 }
 
-struct Stopped;
-
-impl Observer for Stopped {
-    fn cancelled(&self) -> bool {
-        true
-    }
-}
-
 #[test]
 fn components_can_be_stopped() {
     let (x, ..) = world(50, 7);
     let objects = Objects::of(50, None).unwrap();
-    let error = principal_components(x.view().into(), &objects, SAMPLE, 3, &Stopped).unwrap_err();
+    let stop = StopAt::question(0);
+    let error = principal_components(x.view().into(), &objects, SAMPLE, 3, &stop).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
+}
+
+/// Sums and squares of such numbers overflow, and all components were lost.
+#[test]
+fn components_of_very_large_features_are_those_of_others() {
+    let (x, ..) = world(60, 7);
+    let objects = Objects::of(60, None).unwrap();
+    let of =
+        |x: &Array2<f64>| principal_components(x.view().into(), &objects, SAMPLE, 3, &()).unwrap();
+    let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let unit = 2f64.powi(1022 - largest.log2() as i32);
+    let apart = of(&(&x * unit)) - of(&x);
+    assert!(apart.dim() == (60, 3) && apart.iter().all(|v| v.abs() < 1e-4), "{apart}");
 }
 
 /// Whatever is added to a feature, the others are labelled alike.
@@ -263,11 +265,11 @@ fn many_features_are_seen_by_their_components() {
         let link = if class(i) == class(j) { Link::Must } else { Link::Cannot };
         links.add(i, j, link).unwrap();
     }
-    let growth = MemberGrowth::new(Means).members(5).clusters(3..=3);
+    let growth = || MemberGrowth::new(Means).members(5).clusters(3..=3);
     let grown = |x: &Array2<f64>, growth: &MemberGrowth| {
         growth.grow(x.view().into(), 3, &links, &()).unwrap().output
     };
-    for growth in [growth.components(60), MemberGrowth::new(Means).members(5).clusters(3..=3)] {
+    for growth in [growth().components(60), growth()] {
         let few = grown(&x, &growth);
         assert_eq!(few.features.ncols(), 30);
         let score = |m: &Partition| adjusted_rand(m, &truth).unwrap();

@@ -1,10 +1,11 @@
 use consilience_conformance::{Planted, planted};
 use consilience_core::scores::adjusted_rand;
 use consilience_core::{
-    Constraints, Ensemble, ErrorKind, Link, MemoryBudget, Observer, Pair, Partition, Seed, Status,
+    Constraints, Ensemble, ErrorKind, Link, MemoryBudget, Pair, Partition, Seed, Status,
 };
 use ndarray::Array2;
 
+use super::{StopAt, on_pool, renamed, rows_of};
 use crate::reference::inner_products;
 use crate::{ConsensusMetric, Embedding, MetricReport, MetricRule, ReadOutMethod};
 
@@ -32,8 +33,20 @@ pub(super) fn followed(
     ensemble: &Ensemble,
     links: &Constraints,
 ) -> ConsensusMetric {
+    in_batches(rule, ensemble, links, usize::MAX)
+}
+
+/// After so many links at a time.
+pub(super) fn in_batches(
+    rule: &MetricRule,
+    ensemble: &Ensemble,
+    links: &Constraints,
+    size: usize,
+) -> ConsensusMetric {
     let mut metric = rule.open(ensemble, &()).unwrap();
-    metric.follow(ensemble, &listed(links), &()).unwrap();
+    for batch in listed(links).chunks(size) {
+        metric.follow(ensemble, batch, &()).unwrap();
+    }
     metric
 }
 
@@ -112,10 +125,7 @@ fn batches_end_where_all_links_at_once_do() {
     let all = links(&truth, 60, Seed(3));
     let rule = MetricRule::new(3).tolerance(1e-12).max_iterations(5_000);
     let at_once = followed(&rule, &e, &all);
-    let mut by_batch = rule.open(&e, &()).unwrap();
-    listed(&all).chunks(7).for_each(|batch| {
-        by_batch.follow(&e, batch, &()).unwrap();
-    });
+    let by_batch = in_batches(&rule, &e, &all, 7);
     let (a, b) = (at_once.metric(), by_batch.metric());
     let size = a.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     assert!((&a - &b).iter().all(|d| d.abs() < 1e-4 * size));
@@ -200,16 +210,9 @@ fn labels_and_threads_change_no_bit() {
         (metric.to_bytes(), read(&metric, e, &known))
     };
     let expected = run(&world.ensemble);
-    let renamed = world
-        .ensemble
-        .members()
-        .iter()
-        .map(|p| Partition::from_fn(90, |i| p.label(i).map(|l| 1000 - 7 * l as u64)).unwrap())
-        .collect();
-    assert!(run(&Ensemble::new(renamed).unwrap()) == expected);
+    assert!(run(&renamed(&world.ensemble)) == expected);
     for threads in [1, 2, 3] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        assert!(pool.install(|| run(&world.ensemble)) == expected, "{threads} threads");
+        assert!(on_pool(threads, || run(&world.ensemble)) == expected, "{threads} threads");
     }
 }
 
@@ -290,14 +293,7 @@ fn stored_and_resumed_with_the_same_bits() {
         assert_eq!(kind, ErrorKind::Corrupt);
         metric = resumed;
     }
-    let at_once = {
-        let mut m = rule.open(&e, &()).unwrap();
-        listed(&all).chunks(40).for_each(|batch| {
-            m.follow(&e, batch, &()).unwrap();
-        });
-        m
-    };
-    assert!(at_once == metric);
+    assert!(in_batches(&rule, &e, &all, 40) == metric);
 }
 
 #[test]
@@ -344,14 +340,6 @@ fn small_and_odd_worlds() {
     assert_eq!(read(&metric, &equal, &known).n_clusters(), 1);
 }
 
-struct Stopped;
-
-impl Observer for Stopped {
-    fn cancelled(&self) -> bool {
-        true
-    }
-}
-
 #[test]
 fn errors_change_nothing() {
     let world = planted(Seed(2), &[10, 8], 4, 0.2, 0.0).unwrap();
@@ -366,7 +354,8 @@ fn errors_change_nothing() {
         kind(metric.follow(e, &[Pair::must_link(0, 1), Pair::must_link(0, 18)], &())),
         ErrorKind::OutOfRange
     );
-    assert_eq!(kind(metric.follow(e, &[Pair::must_link(0, 1)], &Stopped)), ErrorKind::Cancelled);
+    let stop = StopAt::question(0);
+    assert_eq!(kind(metric.follow(e, &[Pair::must_link(0, 1)], &stop)), ErrorKind::Cancelled);
     let other = e.select(&[0, 1]).unwrap();
     assert_eq!(
         kind(metric.follow(&other, &[Pair::must_link(0, 1)], &())),
@@ -384,7 +373,7 @@ fn errors_change_nothing() {
         ErrorKind::InvalidParameter
     );
     assert!(metric == before);
-    assert_eq!(metric.partition(e, &known, &Stopped).unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(metric.partition(e, &known, &stop).unwrap_err().kind(), ErrorKind::Cancelled);
     for bad in [
         MetricRule::new(0),
         MetricRule::new(19),
@@ -475,10 +464,8 @@ fn features_are_coordinates_beside_the_positions() {
 fn bounds_are_those_of_all_objects_of_rows_with_counts() {
     for n in [60, 900] {
         let (rows, ..) = two_ways(3, n);
-        let times = |i: usize| 1 + i % 3;
-        let all: Vec<usize> = (0..n).flat_map(|i| vec![i; times(i)]).collect();
-        let all = rows.select_objects(&all).unwrap();
-        let counts: Vec<u64> = (0..n).map(|i| times(i) as u64).collect();
+        let counts: Vec<u64> = (0..n as u64).map(|i| 1 + i % 3).collect();
+        let all = rows.select_objects(&rows_of(&counts)).unwrap();
         let counted = rows.with_counts(counts).unwrap();
         let metric = |ensemble: &Ensemble| MetricRule::new(3).open(ensemble, &()).unwrap();
         assert_eq!(metric(&all).base.metric, metric(&counted).base.metric);

@@ -2,7 +2,7 @@ use consilience_conformance::planted;
 use consilience_core::{Ensemble, ErrorKind, Link, MemoryBudget, Pair, Partition, Seed, Status};
 use ndarray::Array2;
 
-use super::Means;
+use super::{Means, rows_of};
 use crate::{MemberGrowth, MetricRule, ReadOutMethod, Updater, UpdaterSetup};
 
 fn batch(truth: &Partition, count: usize, seed: u64) -> Vec<Pair> {
@@ -212,9 +212,8 @@ fn metrics_ask_their_budget() {
 #[test]
 fn objects_of_the_reference_are_told() {
     let world = planted(Seed(9), &[30, 30, 30], 8, 0.4, 0.0).unwrap();
-    let row_of: Vec<usize> = (0..90).flat_map(|i| vec![i; 1 + i % 4]).collect();
     let counts: Vec<u64> = (0..90).map(|i| 1 + i % 4).collect();
-    let repeated = world.ensemble.select_objects(&row_of).unwrap();
+    let repeated = world.ensemble.select_objects(&rows_of(&counts)).unwrap();
     let counted = world.ensemble.with_counts(counts).unwrap();
     // Members have three to five clusters: of six there is no medoid.
     for (k, what) in [(3, "the medoid is chosen on 50 of"), (6, "the reference is made from 50 of")]

@@ -3,8 +3,8 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
-use rayon::prelude::*;
 
+use crate::reduce::each_chunk;
 use crate::sparse::Csr;
 
 /// Rows of the product that one task computes.
@@ -78,9 +78,9 @@ impl SymmetricOperator for ArrayView2<'_, f64> {
             && b > 0
         {
             let x = MatRef::from_row_major_slice(x, n, b);
-            y.par_chunks_mut(ROWS * b).zip(a.par_chunks(ROWS * n)).for_each(|(y, a)| {
+            each_chunk(y, ROWS * b, &|c, y| {
                 let rows = y.len() / b;
-                let a = MatRef::from_row_major_slice(a, rows, n);
+                let a = MatRef::from_row_major_slice(&a[c * ROWS * n..][..rows * n], rows, n);
                 let y = MatMut::from_row_major_slice_mut(y, rows, b);
                 matmul(y, Accum::Replace, a, x, 1.0, Par::Seq);
             });

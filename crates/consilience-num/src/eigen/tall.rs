@@ -8,9 +8,8 @@
 use consilience_core::{Result, room};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
-use rayon::prelude::*;
 
-use crate::reduce::ordered_chunks;
+use crate::reduce::{each_chunk, ordered_chunks};
 
 /// Rows of a chunk: long enough for the product kernel, short enough for the chunk of a block of 64
 /// vectors to stay in the second-level cache between the steps of an update.
@@ -76,7 +75,7 @@ pub(super) fn gram<const N: usize>(left: [Columns<'_>; N], right: Columns<'_>) -
 /// `W <- W - V C`; `w` holds `c.ncols()` columns.
 pub(super) fn subtract(w: &mut [f64], v: Columns<'_>, c: MatRef<'_, f64>) {
     let b = c.ncols();
-    w.par_chunks_mut(ROWS * b).enumerate().for_each(|(chunk, w)| {
+    each_chunk(w, ROWS * b, &|chunk, w| {
         let rows = w.len() / b;
         let w = MatMut::from_row_major_slice_mut(w, rows, b);
         matmul(w, Accum::Add, v.chunk(chunk), c, -1.0, Par::Seq);
@@ -91,32 +90,27 @@ pub(super) fn subtract_and_rotate(
     z: MatRef<'_, f64>,
 ) {
     let b = z.ncols();
-    w.par_chunks_mut(ROWS * b).enumerate().for_each_init(
-        Vec::new,
-        |old: &mut Vec<f64>, (chunk, w)| {
-            let rows = w.len() / b;
-            if v.count > 0 {
-                let w = MatMut::from_row_major_slice_mut(w, rows, b);
-                matmul(w, Accum::Add, v.chunk(chunk), c, -1.0, Par::Seq);
-            }
-            old.clear();
-            old.extend_from_slice(w);
-            let old = MatRef::from_row_major_slice(old.as_slice(), rows, b);
+    each_chunk(w, ROWS * b, &|chunk, w| {
+        let rows = w.len() / b;
+        if v.count > 0 {
             let w = MatMut::from_row_major_slice_mut(w, rows, b);
-            matmul(w, Accum::Replace, old, z, 1.0, Par::Seq);
-        },
-    );
+            matmul(w, Accum::Add, v.chunk(chunk), c, -1.0, Par::Seq);
+        }
+        let old = w.to_vec();
+        let old = MatRef::from_row_major_slice(&old, rows, b);
+        let w = MatMut::from_row_major_slice_mut(w, rows, b);
+        matmul(w, Accum::Replace, old, z, 1.0, Par::Seq);
+    });
 }
 
 /// Replaces the first columns of V by `V[:, ..s.nrows()] S`, in place: rows of V are `stride` long.
 pub(super) fn rotate_basis(v: &mut [f64], stride: usize, s: MatRef<'_, f64>) {
     let (m, keep) = s.shape();
-    v.par_chunks_mut(ROWS * stride).for_each_init(Vec::new, |new: &mut Vec<f64>, v| {
+    each_chunk(v, ROWS * stride, &|_, v| {
         let rows = v.len() / stride;
-        new.clear();
-        new.resize(rows * keep, 0.0);
+        let mut new = vec![0.0; rows * keep];
         let old = MatRef::from_row_major_slice(&*v, rows, stride).subcols(0, m);
-        let product = MatMut::from_row_major_slice_mut(new.as_mut_slice(), rows, keep);
+        let product = MatMut::from_row_major_slice_mut(&mut new, rows, keep);
         matmul(product, Accum::Replace, old, s, 1.0, Par::Seq);
         for (v, new) in v.chunks_exact_mut(stride).zip(new.chunks_exact(keep)) {
             v[..keep].copy_from_slice(new);
@@ -128,7 +122,7 @@ pub(super) fn rotate_basis(v: &mut [f64], stride: usize, s: MatRef<'_, f64>) {
 pub(super) fn product(v: Columns<'_>, s: MatRef<'_, f64>) -> Result<Vec<f64>> {
     let b = s.ncols();
     let mut out = room::zeros(v.values.len() / v.stride * b)?;
-    out.par_chunks_mut(ROWS * b).enumerate().for_each(|(chunk, out)| {
+    each_chunk(&mut out, ROWS * b, &|chunk, out| {
         let rows = out.len() / b;
         let out = MatMut::from_row_major_slice_mut(out, rows, b);
         matmul(out, Accum::Replace, v.chunk(chunk), s, 1.0, Par::Seq);
@@ -138,8 +132,9 @@ pub(super) fn product(v: Columns<'_>, s: MatRef<'_, f64>) -> Result<Vec<f64>> {
 
 /// Copies the `b` columns of `w` into the columns from `first` of V, whose rows are `stride` long.
 pub(super) fn copy_columns(v: &mut [f64], stride: usize, first: usize, w: &[f64], b: usize) {
-    v.par_chunks_mut(ROWS * stride).zip(w.par_chunks(ROWS * b)).for_each(|(v, w)| {
-        for (v, w) in v.chunks_exact_mut(stride).zip(w.chunks_exact(b)) {
+    each_chunk(v, ROWS * stride, &|chunk, v| {
+        let w = w[chunk * ROWS * b..].chunks_exact(b);
+        for (v, w) in v.chunks_exact_mut(stride).zip(w) {
             v[first..first + b].copy_from_slice(w);
         }
     });
@@ -148,7 +143,7 @@ pub(super) fn copy_columns(v: &mut [f64], stride: usize, first: usize, w: &[f64]
 /// Multiplies column j of `w` by `factors[j]`.
 pub(super) fn scale_columns(w: &mut [f64], factors: &[f64]) {
     let b = factors.len();
-    w.par_chunks_mut(ROWS * b).for_each(|w| {
+    each_chunk(w, ROWS * b, &|_, w| {
         for row in w.chunks_exact_mut(b) {
             for (x, f) in row.iter_mut().zip(factors) {
                 *x *= f;

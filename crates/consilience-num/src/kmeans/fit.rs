@@ -2,26 +2,17 @@
 
 use std::sync::Mutex;
 
-use consilience_core::{Error, Observer, Result, room};
+use consilience_core::{Observer, Result, room};
 use ndarray::{Array2, ArrayView2};
-use rayon::prelude::*;
 
 use super::centres::Centres;
 use super::repair::{fill_empty, take_mean};
 use super::rows::Rows;
 use super::seeding::plus_plus;
 use super::step::{self, Sums};
-use super::{KMeansFit, KMeansOptions};
+use super::{KMeansFit, KMeansOptions, Run, no_weight};
 use crate::Float;
-
-/// What one start led to, in the moved frame.
-struct Run {
-    labels: Vec<u32>,
-    centres: Vec<f64>,
-    inertia: f64,
-    iterations: usize,
-    converged: bool,
-}
+use crate::reduce::try_map_each;
 
 /// Up to so many rows starts run side by side; with more the rows of one start are shared out.
 const FEW: usize = 8192;
@@ -73,27 +64,20 @@ pub(super) fn restarts<F: Float>(
         let mut stream = options.seed.derive("restart", restart as u64).stream();
         let first = plus_plus(&rows, weights, k, &mut stream)?;
         if first.is_empty() {
-            return Err(Error::invalid("k-means of rows whose weights are all 0 or not finite"));
+            return Err(no_weight());
         }
         let exact: Vec<f64> = first.iter().flat_map(|&i| rows.row(i)).collect();
         lloyd(&rows, weights, &norms, exact, options, &watch)
     };
     let together = if abreast { ABREAST } else { 1 };
-    let mut best: Option<Run> = None;
+    let mut best = None;
     for first in (0..options.restarts).step_by(together) {
-        let last = options.restarts.min(first + together);
-        let runs: Result<Vec<Run>> = if abreast {
-            (first..last).into_par_iter().map(start).collect()
-        } else {
-            (first..last).map(start).collect()
-        };
-        for run in runs? {
-            if best.as_ref().is_none_or(|old| run.inertia < old.inertia) {
-                best = Some(run);
-            }
+        let count = together.min(options.restarts - first);
+        for run in try_map_each(count, &|at| start(first + at))? {
+            best = Some(run.or_better(best));
         }
     }
-    Ok(finish(&rows, best))
+    Ok(finish(&rows, best.ok_or_else(no_weight)?))
 }
 
 pub(super) fn from_centres<F: Float>(
@@ -108,7 +92,7 @@ pub(super) fn from_centres<F: Float>(
     let exact = moved(&rows, centres);
     let watch = Watch::new(observer, 1, options);
     let run = lloyd(&rows, weights, &norms, exact, options, &watch)?;
-    Ok(finish(&rows, Some(run)))
+    Ok(finish(&rows, run))
 }
 
 pub(super) fn assign<F: Float>(
@@ -136,7 +120,7 @@ fn lloyd<F: Float>(
     exact: Vec<f64>,
     options: &KMeansOptions,
     watch: &Watch<'_>,
-) -> Result<Run> {
+) -> Result<Run<Vec<f64>>> {
     let k = exact.len() / rows.d;
     let mut centres = Centres::new(exact, k, rows.d);
     let mut labels = room::filled(rows.n, u32::MAX)?;
@@ -218,25 +202,10 @@ fn drop_empty<F: Float>(centres: &mut Centres<F>, counts: &[usize], labels: &mut
     *centres = Centres::new(exact, kept as usize, centres.d);
 }
 
-fn finish<F: Float>(rows: &Rows<'_, F>, run: Option<Run>) -> KMeansFit<F> {
-    let Some(run) = run else {
-        return KMeansFit {
-            assignment: Vec::new(),
-            centres: Array2::default((0, rows.d)),
-            inertia: 0.0,
-            iterations: 0,
-            converged: false,
-        };
-    };
+fn finish<F: Float>(rows: &Rows<'_, F>, run: Run<Vec<f64>>) -> KMeansFit<F> {
     let k = run.centres.len() / rows.d;
     let centres = Array2::from_shape_fn((k, rows.d), |(c, j)| {
         F::from_f64((run.centres[c * rows.d + j] + rows.shift[j]) / rows.scale)
     });
-    KMeansFit {
-        assignment: run.labels,
-        centres,
-        inertia: run.inertia / rows.scale / rows.scale,
-        iterations: run.iterations,
-        converged: run.converged,
-    }
+    run.found(centres, rows.scale)
 }

@@ -110,33 +110,11 @@ macro_rules! lanes {
         }
     };
 }
-lanes!(
-    f64,
-    u64,
-    f64s,
-    u64s,
-    as_simd_f64s,
-    splat_f64s,
-    splat_u64s,
-    mul_add_f64s,
-    sub_f64s,
-    min_f64s,
-    max_f64s,
-    less_than_f64s,
-    select_u64s
-);
-lanes!(
-    f32,
-    u32,
-    f32s,
-    u32s,
-    as_simd_f32s,
-    splat_f32s,
-    splat_u32s,
-    mul_add_f32s,
-    sub_f32s,
-    min_f32s,
-    max_f32s,
-    less_than_f32s,
-    select_u32s
-);
+lanes! {
+    f64, u64, f64s, u64s, as_simd_f64s, splat_f64s, splat_u64s, mul_add_f64s, sub_f64s,
+    min_f64s, max_f64s, less_than_f64s, select_u64s
+}
+lanes! {
+    f32, u32, f32s, u32s, as_simd_f32s, splat_f32s, splat_u32s, mul_add_f32s, sub_f32s,
+    min_f32s, max_f32s, less_than_f32s, select_u32s
+}

@@ -116,6 +116,11 @@ impl KMeansOptions {
         /// Default true.
         pub fn parallel(mut self, parallel: bool) { self.parallel = parallel }
     }
+
+    fn check(&self) -> Result<()> {
+        ensure!(self.clusters > 0, invalid("k-means with 0 clusters; expected at least 1"));
+        Ok(())
+    }
 }
 
 /// The result of k-means.
@@ -133,6 +138,41 @@ pub struct KMeansFit<F> {
     pub converged: bool,
 }
 
+/// What one start led to, in the frame of the rows.
+struct Run<C> {
+    labels: Vec<u32>,
+    centres: C,
+    inertia: f64,
+    iterations: usize,
+    converged: bool,
+}
+
+impl<C> Run<C> {
+    /// The one of less inertia, the earlier of equals.
+    fn or_better(self, earlier: Option<Self>) -> Self {
+        match earlier {
+            Some(earlier) if !(self.inertia < earlier.inertia) => earlier,
+            _ => self,
+        }
+    }
+
+    /// The result, with the centres as they were before all rows were multiplied by `scale`.
+    fn found<F>(self, centres: Array2<F>, scale: f64) -> KMeansFit<F> {
+        KMeansFit {
+            assignment: self.labels,
+            centres,
+            inertia: self.inertia / scale / scale,
+            iterations: self.iterations,
+            converged: self.converged,
+        }
+    }
+}
+
+/// The error of rows that no start can be drawn from.
+fn no_weight() -> Error {
+    Error::invalid("k-means of rows whose weights are all 0 or not finite")
+}
+
 /// k-means from k-means++ starts.
 ///
 /// `weights` are one non-negative number per row, all 1 where `None`. Entries must be finite, which
@@ -148,7 +188,7 @@ pub fn fit<F: Float>(
     observer: &dyn Observer,
 ) -> Result<KMeansFit<F>> {
     check(rows, weights)?;
-    ensure!(options.clusters > 0, invalid("k-means with 0 clusters; expected at least 1"));
+    options.check()?;
     Fit::of::<F>()(rows, weights, options, observer)
 }
 
@@ -166,30 +206,32 @@ pub fn from_centres<F: Float>(
     observer: &dyn Observer,
 ) -> Result<KMeansFit<F>> {
     check(rows, weights)?;
-    ensure!(!centres.is_empty(), empty("k-means from no centres; expected at least one"));
-    ensure!(
-        rows.ncols() == centres.ncols(),
-        shape("centres of {} columns for rows of {}", centres.ncols(), rows.ncols())
-    );
+    check_centres(rows.ncols(), centres)?;
     FromCentres::of::<F>()(rows, weights, centres, options, observer)
 }
 
 fn check<F>(rows: ArrayView2<'_, F>, weights: Option<&[f64]>) -> Result<()> {
-    if rows.is_empty() {
-        return Err(Error::empty(format!(
-            "k-means of {} x {} rows; expected at least one row and one column",
-            rows.nrows(),
-            rows.ncols()
-        )));
-    }
-    match weights {
-        Some(weights) if weights.len() != rows.nrows() => Err(Error::shape(format!(
-            "{} weights for {} rows; expected one per row",
-            weights.len(),
-            rows.nrows()
-        ))),
-        _ => Ok(()),
-    }
+    let (n, d) = rows.dim();
+    ensure!(
+        !rows.is_empty(),
+        empty("k-means of {n} x {d} rows; expected at least one row and one column")
+    );
+    check_weights(n, weights)
+}
+
+fn check_weights(rows: usize, weights: Option<&[f64]>) -> Result<()> {
+    let weights = weights.map_or(rows, <[f64]>::len);
+    ensure!(weights == rows, shape("{weights} weights for {rows} rows; expected one per row"));
+    Ok(())
+}
+
+fn check_centres<F>(columns: usize, centres: ArrayView2<'_, F>) -> Result<()> {
+    ensure!(!centres.is_empty(), empty("k-means from no centres; expected at least one"));
+    ensure!(
+        columns == centres.ncols(),
+        shape("centres of {} columns for rows of {columns}", centres.ncols())
+    );
+    Ok(())
 }
 
 /// The nearest centre of each row, ties to the lowest; empty where there are no rows or no centres,

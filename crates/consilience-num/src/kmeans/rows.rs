@@ -1,9 +1,9 @@
 //! The rows as the kernels see them: moved towards the origin and scaled by a power of two.
 
 use ndarray::{ArrayView2, Axis};
-use rayon::prelude::*;
 
 use crate::Float;
+use crate::reduce::map_each;
 
 /// Rows read for the estimate of mean and spread; any shift is right, a good one is fast.
 const SAMPLE: usize = 1024;
@@ -126,7 +126,7 @@ impl<'a, F: Float> Rows<'a, F> {
         };
         // Smallest and largest do not depend on the grouping.
         let found = if self.parallel {
-            (0..self.blocks()).into_par_iter().map(part).reduce_with(join)
+            map_each(self.blocks(), &part).into_iter().reduce(join)
         } else {
             (0..self.blocks()).map(part).reduce(join)
         };

@@ -2,13 +2,12 @@
 
 use consilience_core::{Result, room};
 use pulp::Arch;
-use rayon::prelude::*;
 
 use super::centres::Centres;
 use super::kernel::{AssignBlock, ClosestBlock, Partial};
 use super::rows::Rows;
 use crate::Float;
-use crate::reduce::each_chunk;
+use crate::reduce::{each_chunk_if, each_chunk_pair};
 
 /// Norms of the rows, rounded up: they bound the rounding of the scores.
 pub(super) fn norms<F: Float>(rows: &Rows<'_, F>) -> Result<Vec<f32>> {
@@ -74,11 +73,9 @@ impl Sums {
         self.total.reset(k, d);
         if rows.parallel {
             self.parts.resize_with(rows.blocks(), Partial::default);
-            self.parts
-                .par_iter_mut()
-                .zip(labels.par_chunks_mut(rows.block))
-                .enumerate()
-                .for_each(|(b, (part, labels))| one(b * rows.block, labels, part));
+            each_chunk_pair(&mut self.parts, 1, labels, rows.block, &|b, part, labels| {
+                one(b * rows.block, labels, &mut part[0]);
+            });
             for part in &self.parts {
                 self.total.add(part);
             }
@@ -125,9 +122,5 @@ pub(super) fn each_block<F: Float, T: Send>(
     out: &mut [T],
     with: impl Fn(usize, &mut [T]) + Sync,
 ) {
-    if rows.parallel {
-        each_chunk(out, rows.block, &|b, out| with(b * rows.block, out));
-    } else {
-        out.chunks_mut(rows.block).enumerate().for_each(|(b, out)| with(b * rows.block, out));
-    }
+    each_chunk_if(rows.parallel, out, rows.block, &|b, out| with(b * rows.block, out));
 }

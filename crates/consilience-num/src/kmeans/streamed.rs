@@ -6,9 +6,9 @@ use std::ops::Range;
 use consilience_core::ErrorKind;
 use consilience_core::{Observer, Result, Seed, ensure, room};
 use ndarray::{Array2, ArrayView2};
-use rayon::prelude::*;
 
 use super::{KMeansFit, KMeansOptions, assign, fit};
+use crate::reduce::each_chunk_if;
 
 /// Rows of a block: rows are independent of each other, so it has no influence on the bits.
 const BLOCK: usize = 4096;
@@ -138,22 +138,13 @@ pub fn fit_drawn(
     let sample = written(source, &drawn, options.parallel)?;
     let mut found = fit(sample.view(), None, options, observer)?;
     let mut labels = room::zeros(n)?;
-    let one = |b: usize, labels: &mut [u32], buffer: &mut Vec<f32>| {
-        buffer.resize(labels.len() * d, 0.0);
-        source.write(b * BLOCK..b * BLOCK + labels.len(), buffer);
-        if let Ok(rows) = ArrayView2::from_shape((labels.len(), d), &*buffer) {
+    each_chunk_if(options.parallel, &mut labels, BLOCK, &|b, labels| {
+        let mut rows = vec![0.0; labels.len() * d];
+        source.write(b * BLOCK..b * BLOCK + labels.len(), &mut rows);
+        if let Ok(rows) = ArrayView2::from_shape((labels.len(), d), &rows) {
             labels.copy_from_slice(&assign(rows, found.centres.view(), false));
         }
-    };
-    if options.parallel {
-        labels
-            .par_chunks_mut(BLOCK)
-            .enumerate()
-            .for_each_init(Vec::new, |buffer, (b, labels)| one(b, labels, buffer));
-    } else {
-        let mut buffer = Vec::new();
-        labels.chunks_mut(BLOCK).enumerate().for_each(|(b, labels)| one(b, labels, &mut buffer));
-    }
+    });
     found.assignment = labels;
     Ok(found)
 }
@@ -203,19 +194,14 @@ fn written(source: &dyn RowSource, ranges: &[Range<usize>], parallel: bool) -> R
     let Some(flat) = out.as_slice_mut().filter(|_| d > 0) else {
         return Ok(out);
     };
-    match ranges {
-        [all] if parallel => flat.par_chunks_mut(BLOCK * d).enumerate().for_each(|(b, out)| {
-            let first = all.start + b * BLOCK;
+    let mut rest = flat;
+    for range in ranges {
+        let (now, later) = rest.split_at_mut(range.len() * d);
+        each_chunk_if(parallel, now, BLOCK * d, &|b, out| {
+            let first = range.start + b * BLOCK;
             source.write(first..first + out.len() / d, out);
-        }),
-        _ => {
-            let mut rest = flat;
-            for range in ranges {
-                let (now, later) = rest.split_at_mut(range.len() * d);
-                source.write(range.clone(), now);
-                rest = later;
-            }
-        }
+        });
+        rest = later;
     }
     Ok(out)
 }

@@ -8,6 +8,7 @@ use super::{
     spread_rows,
 };
 use crate::Float;
+use crate::testing::{noise, on_pool};
 
 fn run<F: Float>(x: ArrayView2<'_, F>, options: &KMeansOptions) -> KMeansFit<F> {
     fit(x, None, options, &()).unwrap()
@@ -24,16 +25,6 @@ impl Observer for Stop {
 
 fn kind<F: Float>(found: Result<KMeansFit<F>>) -> ErrorKind {
     found.unwrap_err().kind()
-}
-
-/// Deterministic numbers in [0, 1).
-fn noise(seed: u64) -> impl FnMut() -> f64 {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    move || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f64 / (1u64 << 24) as f64
-    }
 }
 
 fn cloud(n: usize, d: usize, seed: u64) -> Array2<f64> {
@@ -149,13 +140,9 @@ fn same_bits_at_any_number_of_threads_and_in_any_layout() {
     let alone = run(x.view(), &options.parallel(false));
     sound(x.view(), 13, &alone);
     for threads in [1, 2, 3, 8] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        assert_eq!(pool.install(|| run(x.view(), &options)), alone, "{threads} threads");
-        assert_eq!(
-            pool.install(|| run(columns.view(), &options)),
-            alone,
-            "columns, {threads} threads"
-        );
+        for x in [&x, &columns] {
+            assert_eq!(on_pool(threads, || run(x.view(), &options)), alone, "{threads} threads");
+        }
     }
 }
 
@@ -290,38 +277,53 @@ fn starts_are_drawn_by_the_distance_to_the_nearest() {
 }
 
 /// Rows of a stored table, as if they were computed.
-struct Stored(Array2<f32>);
+struct Stored {
+    rows: Array2<f32>,
+    counts: Option<Vec<u64>>,
+    /// Which single rows were asked for.
+    asked: std::sync::Mutex<Vec<usize>>,
+}
+
+impl Stored {
+    fn new(rows: Array2<f32>) -> Self {
+        Stored { rows, counts: None, asked: Default::default() }
+    }
+}
 
 impl RowSource for Stored {
     fn n_rows(&self) -> usize {
-        self.0.nrows()
+        self.rows.nrows()
     }
     fn n_columns(&self) -> usize {
-        self.0.ncols()
+        self.rows.ncols()
     }
     fn write(&self, rows: std::ops::Range<usize>, out: &mut [f32]) {
-        for (o, v) in out.iter_mut().zip(self.0.slice(ndarray::s![rows, ..])) {
+        if rows.len() == 1 {
+            self.asked.lock().unwrap().push(rows.start);
+        }
+        for (o, v) in out.iter_mut().zip(self.rows.slice(ndarray::s![rows, ..])) {
             *o = *v;
         }
+    }
+    fn counts(&self) -> Option<&[u64]> {
+        self.counts.as_deref()
     }
 }
 
 #[test]
 fn rows_that_are_not_stored() {
-    let source = Stored(cloud(20_000, 3, 2).mapv(|v| v as f32));
+    let source = Stored::new(cloud(20_000, 3, 2).mapv(|v| v as f32));
     let options = KMeansOptions::new(6).restarts(2).tolerance(1e-4).seed(Seed(5));
     let all = fit_source(&source, &options, 20_000, &()).unwrap();
-    assert_eq!(all, fit(source.0.view(), None, &options, &()).unwrap());
+    assert_eq!(all, fit(source.rows.view(), None, &options, &()).unwrap());
     // Centres from a tenth of the rows, and every row at the nearest of them.
-    let drawn = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| fit_source(&source, &options, 2000, &()).unwrap())
-    };
+    let drawn =
+        |threads: usize| on_pool(threads, || fit_source(&source, &options, 2000, &()).unwrap());
     let some = drawn(1);
-    assert_eq!(some.assignment, assign(source.0.view(), some.centres.view(), false));
+    assert_eq!(some.assignment, assign(source.rows.view(), some.centres.view(), false));
     let inertia = |found: &KMeansFit<f32>| {
         let once = options.max_iterations(0);
-        from_centres(source.0.view(), None, found.centres.view(), &once, &()).unwrap().inertia
+        from_centres(source.rows.view(), None, found.centres.view(), &once, &()).unwrap().inertia
     };
     assert!(inertia(&some) < 1.05 * inertia(&all), "{} {}", inertia(&some), inertia(&all));
     for threads in [2, 3] {
@@ -330,61 +332,20 @@ fn rows_that_are_not_stored() {
     let serial = options.parallel(false);
     assert_eq!(fit_source(&source, &serial, 2000, &()).unwrap(), some);
     assert!(kind(fit_source(&source, &options, 2000, &Stop)) == ErrorKind::Cancelled);
-    assert_eq!(
-        kind(fit_source(&Stored(Array2::zeros((0, 3))), &options, 9, &())),
-        ErrorKind::Empty
-    );
-    assert_eq!(
-        kind(fit_source(&Stored(Array2::zeros((9, 0))), &options, 5, &())),
-        ErrorKind::Empty
-    );
-}
-
-/// Writes down which single rows were asked for.
-struct Asked(Stored, std::sync::Mutex<Vec<usize>>);
-
-impl RowSource for Asked {
-    fn n_rows(&self) -> usize {
-        self.0.n_rows()
-    }
-    fn n_columns(&self) -> usize {
-        self.0.n_columns()
-    }
-    fn write(&self, rows: std::ops::Range<usize>, out: &mut [f32]) {
-        if rows.len() == 1 {
-            self.1.lock().unwrap().push(rows.start);
-        }
-        self.0.write(rows, out);
+    for (shape, most) in [((0, 3), 9), ((9, 0), 5)] {
+        let empty = Stored::new(Array2::zeros(shape));
+        assert_eq!(kind(fit_source(&empty, &options, most, &())), ErrorKind::Empty);
     }
 }
 
 #[test]
 fn a_sample_has_a_row_of_each_stretch() {
-    let stored = Stored(cloud(10_007, 2, 3).mapv(|v| v as f32));
-    let source = Asked(stored, Default::default());
+    let source = Stored::new(cloud(10_007, 2, 3).mapv(|v| v as f32));
     fit_source(&source, &KMeansOptions::new(3).seed(Seed(4)), 100, &()).unwrap();
-    let asked = source.1.into_inner().unwrap();
+    let asked = source.asked.into_inner().unwrap();
     assert_eq!(asked.len(), 100);
     for (s, row) in asked.into_iter().enumerate() {
         assert!((s * 10_007 / 100..(s + 1) * 10_007 / 100).contains(&row), "{s} {row}");
-    }
-}
-
-/// Rows of a stored table that stand for several each.
-struct Counted(Stored, Vec<u64>);
-
-impl RowSource for Counted {
-    fn n_rows(&self) -> usize {
-        self.0.n_rows()
-    }
-    fn n_columns(&self) -> usize {
-        self.0.n_columns()
-    }
-    fn write(&self, rows: std::ops::Range<usize>, out: &mut [f32]) {
-        self.0.write(rows, out);
-    }
-    fn counts(&self) -> Option<&[u64]> {
-        Some(&self.1)
     }
 }
 
@@ -398,15 +359,15 @@ fn rows_with_counts_are_those_rows_repeated() {
     });
     let counts: Vec<u64> = (0..heaps.nrows()).map(|_| 1 + (next() * 5.0) as u64).collect();
     let row_of: Vec<usize> = (0..heaps.nrows()).flat_map(|i| vec![i; counts[i] as usize]).collect();
-    let repeated = Stored(heaps.select(ndarray::Axis(0), &row_of));
+    let repeated = Stored::new(heaps.select(ndarray::Axis(0), &row_of));
     let weights: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
-    let counted = Counted(Stored(heaps), counts);
+    let counted = Stored { counts: Some(counts), ..Stored::new(heaps) };
     let options = KMeansOptions::new(4).restarts(3).seed(Seed(2));
     let expanded =
         |fit: &KMeansFit<f32>| row_of.iter().map(|&i| fit.assignment[i]).collect::<Vec<_>>();
     // All rows.
     let rows = fit_source(&counted, &options, 3000, &()).unwrap();
-    assert_eq!(rows, fit(counted.0.0.view(), Some(&weights), &options, &()).unwrap());
+    assert_eq!(rows, fit(counted.rows.view(), Some(&weights), &options, &()).unwrap());
     let objects = fit_source(&repeated, &options, row_of.len(), &()).unwrap();
     assert!((rows.inertia / objects.inertia - 1.0).abs() < 1e-6);
     let pairs: BTreeSet<(u32, u32)> =
@@ -422,7 +383,10 @@ fn rows_with_counts_are_those_rows_repeated() {
 #[test]
 fn counts_decide_and_are_checked() {
     // Each row once, the pair that lies closest is a cluster; with counts it is torn apart.
-    let line = |counts: &[u64]| Counted(Stored(array![[0.0], [1.0], [3.0]]), counts.to_vec());
+    let line = |counts: &[u64]| Stored {
+        counts: Some(counts.to_vec()),
+        ..Stored::new(array![[0.0], [1.0], [3.0]])
+    };
     let options = KMeansOptions::new(2).restarts(10);
     let found = fit_source(&line(&[1, 1, 1]), &options, 3, &()).unwrap();
     assert_eq!((found.assignment[0], found.inertia), (found.assignment[1], 0.5));

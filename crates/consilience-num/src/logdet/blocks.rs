@@ -1,9 +1,8 @@
 use faer::linalg::matmul::matmul;
-use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{Accum, MatMut, MatRef, Par};
-use rayon::prelude::*;
 
 use super::{Moved, Projection};
+use crate::reduce::each_chunk;
 
 /// Links that are projected together.
 pub(super) const LINKS: usize = 128;
@@ -22,14 +21,13 @@ pub(super) struct Blocks {
     q: usize,
     /// The differences, b x q.
     v: Vec<f64>,
-    /// M V and W T, q x b.
+    /// M V, q x b.
     w: Vec<f64>,
-    changed: Vec<f64>,
 }
 
 impl Blocks {
     pub(super) fn new(q: usize) -> Self {
-        Blocks { q, v: Vec::new(), w: Vec::new(), changed: Vec::new() }
+        Blocks { q, v: Vec::new(), w: Vec::new() }
     }
 
     pub(super) fn project(
@@ -44,10 +42,9 @@ impl Blocks {
         links.iter().for_each(|link| self.v.extend_from_slice(&link.v));
         let v = MatRef::from_row_major_slice(&self.v, b, q);
         self.w.resize(q * b, 0.0);
-        let rows = self.w.par_chunks_mut(ROWS * b).zip(m.par_chunks(ROWS * q));
-        rows.for_each(|(w, m)| {
+        each_chunk(&mut self.w, ROWS * b, &|c, w| {
             let rows = w.len() / b;
-            let m = MatRef::from_row_major_slice(m, rows, q);
+            let m = MatRef::from_row_major_slice(&m[c * ROWS * q..][..rows * q], rows, q);
             let w = MatMut::from_row_major_slice_mut(w, rows, b);
             matmul(w, Accum::Replace, m, v.transpose(), 1.0, Par::Seq);
         });
@@ -57,28 +54,17 @@ impl Blocks {
         matmul(out, Accum::Replace, v, w, 1.0, Par::Seq);
         let Some(t) = in_turn(links, &mut g, slack, moved) else { return };
         let t = MatRef::from_row_major_slice(&t, b, b);
-        self.changed.resize(q * b, 0.0);
-        let rows = self.changed.par_chunks_mut(ROWS * b).zip(self.w.par_chunks(ROWS * b));
-        rows.zip(m.par_chunks_mut(ROWS * q)).for_each(|((changed, own), m)| {
-            let rows = own.len() / b;
-            let own = MatRef::from_row_major_slice(own, rows, b);
-            let changed = MatMut::from_row_major_slice_mut(changed, rows, b);
+        each_chunk(m, ROWS * q, &|c, m| {
+            let rows = m.len() / q;
+            let own = w.subrows(c * ROWS, rows);
+            let mut changed = vec![0.0; rows * b];
+            let product = MatMut::from_row_major_slice_mut(&mut changed, rows, b);
+            matmul(product, Accum::Replace, own, t, 1.0, Par::Seq);
+            let changed = MatRef::from_row_major_slice(&changed, rows, b);
             let m = MatMut::from_row_major_slice_mut(m, rows, q);
-            matmul_into(changed, own, t, m, w);
+            matmul(m, Accum::Add, changed, w.transpose(), 1.0, Par::Seq);
         });
     }
-}
-
-/// `changed = own T`, and `m += changed W'`.
-fn matmul_into(
-    mut changed: MatMut<'_, f64>,
-    own: MatRef<'_, f64>,
-    t: MatRef<'_, f64>,
-    m: MatMut<'_, f64>,
-    w: MatRef<'_, f64>,
-) {
-    matmul(changed.rb_mut(), Accum::Replace, own, t, 1.0, Par::Seq);
-    matmul(m, Accum::Add, changed.rb(), w.transpose(), 1.0, Par::Seq);
 }
 
 /// The projections of a block, by their products G: T, or nothing where none moved.

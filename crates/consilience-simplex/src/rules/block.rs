@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use consilience_core::{Ensemble, Link, Pair};
-use rayon::prelude::*;
+use consilience_num::reduce::{each_chunk, map_each};
 
 use super::by_kind::by_kind;
 use super::loss::PairLoss;
@@ -30,7 +30,7 @@ impl Labels {
         let (n, m) = (objects.len(), ensemble.n_members());
         let mut values = vec![0; n * m];
         // Column by column, so that each is looked up while it is near.
-        values.par_chunks_mut((n * MEMBERS).max(1)).enumerate().for_each(|(chunk, rows)| {
+        each_chunk(&mut values, (n * MEMBERS).max(1), &|chunk, rows| {
             for (u, out) in rows.chunks_mut(n).enumerate() {
                 alignment.gather(ensemble, chunk * MEMBERS + u, objects, out);
             }
@@ -257,19 +257,11 @@ impl Block<'_> {
             .chunks(self.rows.n)
             .map(|row| row[..pairs].iter().zip(&row[pairs..]).map(|(a, b)| a * b).sum::<f64>())
             .sum();
-        let count = |apart: bool| {
-            let wrong = |t: &usize| match (soft.label(*t), soft.label(t + pairs)) {
-                (Some(a), Some(b)) => (a != b) == apart,
-                _ => false,
-            };
-            (0..pairs).filter(wrong).count()
+        let wrong = |t: &usize| match (soft.label(*t), soft.label(t + pairs)) {
+            (Some(a), Some(b)) => (a != b) == (self.link == Link::Must),
+            _ => false,
         };
-        match self.link {
-            Link::Must => {
-                Violations { must: count(true), cannot: 0, expected: pairs as f64 - together }
-            }
-            Link::Cannot => Violations { must: 0, cannot: count(false), expected: together },
-        }
+        Violations::of(self.link, pairs, (0..pairs).filter(wrong).count(), together)
     }
 
     /// Adds each member's errors to `out`: 1 for a pair that it puts wrong. Where it labels
@@ -342,11 +334,11 @@ impl Batch {
 
     /// The blocks, with the memberships under the weights before the update.
     pub(crate) fn blocks(&self, clusters: usize, weights: &Weights) -> Vec<Block<'_>> {
-        let block = |&(first, pairs, link, weight): &(usize, usize, Link, f64)| {
+        map_each(self.chunks.len(), &|at| {
+            let (first, pairs, link, weight) = self.chunks[at];
             let rows = Rows::of(&self.labels, first..first + 2 * pairs, clusters, weights);
             Block { rows, link, weight }
-        };
-        self.chunks.par_iter().map(block).collect()
+        })
     }
 }
 
@@ -356,7 +348,8 @@ pub(crate) fn evaluate(
     weights: Option<&Weights>,
     loss: PairLoss,
 ) -> Evaluation {
-    let of_block = |b: &Block<'_>| {
+    let of_block = |at: usize| {
+        let b = &blocks[at];
         let soft = weights.map_or_else(|| b.rows.before(), |w| b.rows.memberships(w));
         let f = match weights {
             Some(w) => b.rows.f_of(&soft, w.total() as f64),
@@ -367,22 +360,18 @@ pub(crate) fn evaluate(
             loss: b.weight * loss.value(b.link, &f, b.pairs()),
         }
     };
-    let parts: Vec<Evaluation> = blocks.par_iter().map(of_block).collect();
     let mut sum = Evaluation::default();
-    parts.into_iter().for_each(|part| sum.add(part));
+    map_each(blocks.len(), &of_block).into_iter().for_each(|part| sum.add(part));
     sum
 }
 
 /// Each member's share of errors, weighted: 0 where it puts every pair right, 1 where none.
 pub(crate) fn mean_errors(blocks: &[Block<'_>], members: usize) -> Vec<f64> {
-    let parts: Vec<Vec<f64>> = blocks
-        .par_iter()
-        .map(|b| {
-            let mut errors = vec![0.0; members];
-            b.errors(&mut errors);
-            errors
-        })
-        .collect();
+    let parts = map_each(blocks.len(), &|at| {
+        let mut errors = vec![0.0; members];
+        blocks[at].errors(&mut errors);
+        errors
+    });
     let mut mean = vec![0.0; members];
     let total: f64 = blocks.iter().map(|b| b.weight * b.pairs() as f64).sum();
     for (part, block) in parts.iter().zip(blocks) {

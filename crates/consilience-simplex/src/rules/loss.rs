@@ -73,7 +73,8 @@ impl PairLoss {
     }
 }
 
-fn sign(link: Link) -> f64 {
+/// Of the second object of a pair beside the first.
+pub(super) fn sign(link: Link) -> f64 {
     match link {
         Link::Must => -1.0,
         Link::Cannot => 1.0,

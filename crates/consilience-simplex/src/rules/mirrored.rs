@@ -1,4 +1,5 @@
 use consilience_core::{Link, Pair};
+use consilience_num::reduce::map_each;
 use rayon::prelude::*;
 
 use super::by_kind::by_kind;
@@ -39,16 +40,13 @@ impl<'a> MirroredPairs<'a> {
         let chunks: Vec<(usize, &[Pair])> = (0..2)
             .flat_map(|kind| self.kinds[kind].1.chunks(COUNTED).map(move |chunk| (kind, chunk)))
             .collect();
-        let count = |&(kind, pairs): &(usize, &[Pair])| {
-            (kind, dispatch(Agreements { mirror: self.mirror, pairs }))
-        };
-        let parts: Vec<(usize, Option<Vec<u8>>)> = if self.few() {
-            chunks.iter().map(count).collect()
-        } else {
-            chunks.par_iter().map(count).collect()
+        let count = |at: usize| dispatch(Agreements { mirror: self.mirror, pairs: chunks[at].1 });
+        let parts = match self.few() {
+            true => (0..chunks.len()).map(count).collect(),
+            false => map_each(chunks.len(), &count),
         };
         let mut agreements = vec![[0u32; 2]; self.mirror.members()];
-        for (kind, counts) in parts {
+        for (&(kind, _), counts) in chunks.iter().zip(parts) {
             agreements
                 .iter_mut()
                 .zip(counts?)

@@ -1,12 +1,11 @@
 use std::ops::Range;
 
 use consilience_core::{Link, Pair};
-use consilience_num::reduce::ordered_chunks;
-use rayon::prelude::*;
+use consilience_num::reduce::{map_each, ordered_chunks};
 
 use super::block::{Batch, Labels, PAIRS};
 use super::by_kind::by_kind;
-use super::loss::PairLoss;
+use super::loss::{PairLoss, sign};
 use super::violations::{Evaluation, Violations};
 use crate::kernel::{Kernel, PART, TILE, Work, dispatch, passes};
 use crate::parallel::PARALLEL_FROM;
@@ -144,14 +143,12 @@ impl Pairs {
     /// Evaluates two sets of weights on the constraints.
     pub(crate) fn evaluations(&self, weights: [&Weights; 2], loss: PairLoss) -> [Evaluation; 2] {
         let of_chunk = |chunk: usize| dispatch(Evaluate { pairs: self, weights, loss, chunk });
-        let chunks = 0..self.tiles.per_member() / 2;
-        let parts: Vec<[Evaluation; 2]> =
-            if self.n_members() * self.tiles.per_member() * TILE < PARALLEL_FROM {
-                chunks.map(of_chunk).collect()
-            } else {
-                chunks.into_par_iter().map(of_chunk).collect()
-            };
-        add_up(parts)
+        let chunks = self.tiles.per_member() / 2;
+        add_up(if self.n_members() * self.tiles.per_member() * TILE < PARALLEL_FROM {
+            (0..chunks).map(of_chunk).collect()
+        } else {
+            map_each(chunks, &of_chunk)
+        })
     }
 
     /// The kind of a pair of tiles, and how many of its pairs are real.
@@ -277,7 +274,7 @@ fn evaluate_by<'a>(
     total: f64,
     loss: PairLoss,
 ) -> (Violations, f64) {
-    let sign = if link == Link::Must { -1.0 } else { 1.0 };
+    let sign = sign(link);
     let (mut products, mut squares) = ([0.0f64; TILE], [0.0f64; TILE]);
     let mut best = [[0u32; TILE]; 2];
     let mut label = [[0u32; TILE]; 2];
@@ -298,10 +295,7 @@ fn evaluate_by<'a>(
     let together = products.iter().sum::<f64>() / (total * total);
     let wrong = |t: &usize| (label[0][*t] != label[1][*t]) == (link == Link::Must);
     let wrong = (0..real).filter(wrong).count();
-    let violations = match link {
-        Link::Must => Violations { must: wrong, cannot: 0, expected: real as f64 - together },
-        Link::Cannot => Violations { must: 0, cannot: wrong, expected: together },
-    };
+    let violations = Violations::of(link, real, wrong, together);
     let loss = match loss {
         PairLoss::Squared => squares.iter().sum::<f64>() / (total * total),
         PairLoss::Probability => violations.expected,

@@ -2,12 +2,13 @@
 //! that certifies the gap.
 
 use consilience_core::{Observer, Result, Status};
+use consilience_num::reduce::map_each;
 use consilience_num::simplex::project_simplex;
-use rayon::prelude::*;
 
 use super::block::{Block, Rows};
 use super::gram::Gram;
 use super::loss::PairLoss;
+use super::outcome::Outcome;
 
 /// `sum_blocks weight loss(F(gamma)) + lambda |gamma - anchor|^2` over the simplex.
 pub(crate) struct Problem<'a> {
@@ -93,24 +94,13 @@ struct Point {
     loss: f64,
 }
 
-pub(crate) struct Solution {
-    pub(crate) gamma: Vec<f64>,
-    pub(crate) lower: f64,
-    pub(crate) iterations: usize,
-    pub(crate) status: Status,
-}
-
 impl Problem<'_> {
     fn at(&self, gamma: Vec<f64>) -> Point {
-        let parts: Vec<(Vec<f64>, f64)> = self
-            .parts
-            .par_iter()
-            .map(|p| {
-                let image = p.image(&gamma);
-                let value = p.value(&gamma, &image);
-                (image, value)
-            })
-            .collect();
+        let parts = map_each(self.parts.len(), &|at| {
+            let image = self.parts[at].image(&gamma);
+            let value = self.parts[at].value(&gamma, &image);
+            (image, value)
+        });
         let loss = parts.iter().map(|(_, v)| v).sum();
         Point { gamma, images: parts.into_iter().map(|(f, _)| f).collect(), loss }
     }
@@ -121,11 +111,10 @@ impl Problem<'_> {
 
     fn gradient(&self, at: &Point) -> Vec<f64> {
         let m = at.gamma.len();
-        let parts: Vec<Vec<f64>> =
-            self.parts.par_iter().zip(&at.images).map(|(p, f)| p.gradient(m, f.clone())).collect();
+        let of_part = |p: usize| self.parts[p].gradient(m, at.images[p].clone());
         let mut gradient: Vec<f64> =
             at.gamma.iter().zip(self.anchor).map(|(g, a)| 2.0 * self.lambda * (g - a)).collect();
-        for part in parts {
+        for part in map_each(self.parts.len(), &of_part) {
             gradient.iter_mut().zip(part).for_each(|(g, p)| *g += p);
         }
         gradient
@@ -166,14 +155,14 @@ impl Problem<'_> {
     }
 
     /// From `start` until the relative gap is at most `gap`. Where the problem is not convex, the
-    /// gap is that of the tangent problem: 0 at a stationary point.
+    /// gap is that of the tangent problem, 0 at a stationary point, and bounds nothing.
     pub(crate) fn minimise(
         &self,
         start: &[f64],
         gap: f64,
         max_iterations: usize,
         observer: &dyn Observer,
-    ) -> Result<Solution> {
+    ) -> Result<Outcome> {
         let convex = self.parts.iter().all(Part::convex);
         let floor = 2.0 * self.lambda;
         let mut x = self.at(start.to_vec());
@@ -189,7 +178,8 @@ impl Problem<'_> {
             let done = self.relative(x.loss + self.pull(&x.gamma), lower) <= gap;
             if done || iterations == max_iterations {
                 let status = if done { Status::Solved } else { Status::MaxIterations };
-                return Ok(Solution { gamma: x.gamma, lower, iterations, status });
+                let lower = convex.then_some(lower);
+                return Ok(Outcome { gamma: x.gamma, status, iterations, lower });
             }
             let next = loop {
                 let mut z: Vec<f64> =

@@ -112,16 +112,7 @@ impl UpdateRule {
     ) -> Result<Outcome> {
         match self {
             UpdateRule::Exact(rule) => {
-                let found =
-                    problem.minimise(problem.anchor, rule.gap, rule.max_iterations, observer)?;
-                // Only a convex problem has a lower bound.
-                let lower = (rule.loss == PairLoss::Squared).then_some(found.lower);
-                Ok(Outcome {
-                    gamma: found.gamma,
-                    status: found.status,
-                    iterations: found.iterations,
-                    lower,
-                })
+                problem.minimise(problem.anchor, rule.gap, rule.max_iterations, observer)
             }
             UpdateRule::Additive(rule) => rule.apply(&errors(), now, observer),
             UpdateRule::Multiplicative(rule) => rule.apply(&errors(), now, earlier, observer),

@@ -1,3 +1,5 @@
+use consilience_core::Link;
+
 /// How far a clustering is from some constraints.
 ///
 /// ```
@@ -19,6 +21,16 @@ pub struct Violations {
 }
 
 impl Violations {
+    /// Of so many pairs of one kind, of which some are wrong; `together` is how many a draw from
+    /// the memberships puts together on average.
+    #[inline(always)]
+    pub(super) fn of(link: Link, pairs: usize, wrong: usize, together: f64) -> Self {
+        match link {
+            Link::Must => Violations { must: wrong, cannot: 0, expected: pairs as f64 - together },
+            Link::Cannot => Violations { must: 0, cannot: wrong, expected: together },
+        }
+    }
+
     /// Violated constraints of both kinds.
     pub fn total(&self) -> usize {
         self.must + self.cannot

@@ -24,29 +24,23 @@ fn a_given_reference_names_the_clusters() {
 #[test]
 fn weights_closest_to_a_clustering() {
     let (e, _) = world(2, 80, 6, 0.1);
+    let from =
+        |e: &Ensemble, start| WeightUpdaterSetup::new(3).start(start).updater(e.clone()).unwrap();
     // Closest to a mixture of members 0 and 2 are the weights of that mixture.
-    let mixed = {
-        let setup = WeightUpdaterSetup::new(3)
-            .start(InitialWeights::Given(vec![0.7, 0., 0.3, 0., 0., 0., 0., 0., 0.]));
-        setup.updater(e.clone()).unwrap().memberships().unwrap()
+    let closest = |e: &Ensemble| {
+        let mixture = InitialWeights::Given(vec![0.7, 0., 0.3, 0., 0., 0., 0., 0., 0.]);
+        let mixed = from(e, mixture).memberships().unwrap();
+        from(e, InitialWeights::ClosestMemberships(mixed)).weights()
     };
     let complete = world(2, 80, 6, 0.0).0;
-    let soft = {
-        let setup = WeightUpdaterSetup::new(3)
-            .start(InitialWeights::Given(vec![0.7, 0., 0.3, 0., 0., 0., 0., 0., 0.]));
-        setup.updater(complete.clone()).unwrap().memberships().unwrap()
-    };
-    let setup = WeightUpdaterSetup::new(3).start(InitialWeights::ClosestMemberships(soft));
-    let gamma = setup.updater(complete.clone()).unwrap().weights();
+    let gamma = closest(&complete);
     assert!((gamma[0] - 0.7).abs() < 1e-3 && (gamma[2] - 0.3).abs() < 1e-3, "{gamma:?}");
     // With gaps nearly so.
-    let setup = WeightUpdaterSetup::new(3).start(InitialWeights::ClosestMemberships(mixed));
-    let gamma = setup.updater(e.clone()).unwrap().weights();
+    let gamma = closest(&e);
     assert!(gamma[0] > 0.4 && gamma[2] > 0.1, "{gamma:?}");
     let three = complete.members().iter().position(|p| p.n_clusters() == 3).unwrap();
-    let setup = WeightUpdaterSetup::new(3)
-        .start(InitialWeights::Closest(complete.members()[three].clone()));
-    assert!(setup.updater(complete).unwrap().weights()[three] > 0.99);
+    let start = InitialWeights::Closest(complete.members()[three].clone());
+    assert!(from(&complete, start).weights()[three] > 0.99);
 }
 
 #[test]

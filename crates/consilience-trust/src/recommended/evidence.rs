@@ -3,14 +3,14 @@
 use std::sync::Mutex;
 
 use consilience_consensus::Lwea;
-use consilience_core::scores::Contingency;
 use consilience_core::{
-    ConsensusFunction, Ensemble, ErrorKind, MemoryBudget, Microclusters, Observer, OnlyCancels,
-    Partition, Result, Seed,
+    ConsensusFunction, Ensemble, MemoryBudget, Microclusters, Observer, OnlyCancels, Partition,
+    Result, Seed,
 };
+use consilience_num::reduce::try_map_each;
 use consilience_walk::Diffusion;
-use rayon::prelude::*;
 
+use crate::common::{self, adjusted_rand};
 use crate::sample::sampled;
 
 /// Random splits of the members into halves.
@@ -72,19 +72,16 @@ impl Witnesses {
         observer.progress(stage, 0, parts.len());
         let inner = OnlyCancels(observer);
         let done = Mutex::new(0);
-        let results: Vec<(Partition, Partition)> = parts
-            .par_iter()
-            .map(|part| {
-                let half = members.select(part)?;
-                let found = (diffusion.fit(&half, &inner)?.output, lwea.fit(&half, &inner)?.output);
-                if let Ok(mut done) = done.lock() {
-                    *done += 1;
-                    observer.progress(stage, *done, parts.len());
-                }
-                Ok(found)
-            })
-            .collect::<Result<_>>()?;
-        let (by_diffusion, by_lwea) = results.into_iter().unzip();
+        let of_half = |at: usize| -> Result<(Partition, Partition)> {
+            let half = members.select(&parts[at])?;
+            let found = (diffusion.fit(&half, &inner)?.output, lwea.fit(&half, &inner)?.output);
+            if let Ok(mut done) = done.lock() {
+                *done += 1;
+                observer.progress(stage, *done, parts.len());
+            }
+            Ok(found)
+        };
+        let (by_diffusion, by_lwea) = try_map_each(parts.len(), &of_half)?.into_iter().unzip();
         let halves = [by_diffusion, by_lwea];
         Ok(Witnesses { nodes: nodes.n_nodes(), chosen, members, halves })
     }
@@ -111,15 +108,9 @@ impl Witnesses {
     pub(super) fn agreement(&self, clusters: &[usize]) -> Result<Agreement> {
         let own = self.own(clusters)?;
         let mean = |others: &[Partition], weights: Option<&[f64]>| -> Result<f64> {
-            let (mut sum, mut compared) = (0.0, 0.0);
-            for (u, other) in others.iter().enumerate() {
-                if let Some(ari) = adjusted_rand(&own, other, self.members.counts())? {
-                    let weight = weights.map_or(1.0, |w| w[u]);
-                    sum += weight * ari;
-                    compared += weight;
-                }
-            }
-            Ok(if compared == 0.0 { 0.0 } else { sum / compared })
+            let with = |other| adjusted_rand(&own, other, self.members.counts());
+            let found = others.iter().map(with).collect::<Result<Vec<_>>>()?;
+            Ok(common::mean(&found, weights).unwrap_or(0.0))
         };
         Ok(Agreement {
             members: mean(self.members.members(), self.members.weights())?,
@@ -131,14 +122,5 @@ impl Witnesses {
     pub(super) fn adjusted_rand(&self, a: &[usize], b: &[usize]) -> Result<f64> {
         let counts = self.members.counts();
         Ok(adjusted_rand(&self.own(a)?, &self.own(b)?, counts)?.unwrap_or(0.0))
-    }
-}
-
-/// The adjusted Rand index of nodes that stand for many objects; `None` where they have none in
-/// common.
-fn adjusted_rand(a: &Partition, b: &Partition, counts: Option<&[u64]>) -> Result<Option<f64>> {
-    match Contingency::with_counts(a, b, counts) {
-        Err(e) if e.kind() == ErrorKind::Empty => Ok(None),
-        table => Ok(Some(table?.adjusted_rand())),
     }
 }

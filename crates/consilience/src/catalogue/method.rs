@@ -35,15 +35,37 @@ pub(super) struct Recipe {
 /// ```
 #[derive(Debug)]
 pub struct Method {
-    pub(super) name: &'static str,
-    pub(super) about: &'static str,
-    pub(super) paper: &'static str,
-    pub(super) parameters: &'static [Parameter],
-    pub(super) chooses: bool,
-    pub(super) recipe: Recipe,
+    name: &'static str,
+    about: &'static str,
+    paper: &'static str,
+    parameters: &'static [Parameter],
+    chooses: bool,
+    recipe: Recipe,
 }
 
 impl Method {
+    /// One that chooses the number of clusters where it is asked to.
+    pub(super) const fn new(
+        name: &'static str,
+        paper: &'static str,
+        parameters: &'static [Parameter],
+        recipe: Recipe,
+    ) -> Self {
+        Method { name, about: "", paper, parameters, chooses: true, recipe }
+    }
+
+    /// With one line about it.
+    pub(super) const fn line(mut self, about: &'static str) -> Self {
+        self.about = about;
+        self
+    }
+
+    /// One without a criterion of its own for the number of clusters.
+    pub(super) const fn needs_number(mut self) -> Self {
+        self.chooses = false;
+        self
+    }
+
     /// What [`by_name`](super::by_name) finds it by.
     pub fn name(&self) -> &'static str {
         self.name

@@ -28,11 +28,16 @@ pub struct Parameter {
 impl Parameter {
     pub(super) const fn new(
         name: &'static str,
-        about: &'static str,
         default: &'static str,
         range: &'static str,
     ) -> Self {
-        Parameter { name, aliases: &[], about, default, range }
+        Parameter { name, aliases: &[], about: "", default, range }
+    }
+
+    /// With one line about it.
+    pub(super) const fn line(mut self, about: &'static str) -> Self {
+        self.about = about;
+        self
     }
 
     pub(super) const fn alias(mut self, aliases: &'static [&'static str]) -> Self {

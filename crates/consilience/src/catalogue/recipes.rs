@@ -52,6 +52,20 @@ macro_rules! tuned {
     }};
 }
 
+/// The same for a new one, within the memory budget.
+macro_rules! budgeted {
+    ($s:expr, $type:ident $($tuning:tt)*) => {
+        tuned!($s, $type::new($s.clusters).memory_budget($s.budget) $($tuning)*)
+    };
+}
+
+/// The same for one that draws.
+macro_rules! seeded {
+    ($s:expr, $type:ident $($tuning:tt)*) => {
+        tuned!($s, $type::new($s.clusters).seed($s.seed).memory_budget($s.budget) $($tuning)*)
+    };
+}
+
 /// The recipe of a method from an expression of its [`AnyConsensus`], and whether it grows a
 /// dendrogram.
 macro_rules! recipe {
@@ -74,6 +88,16 @@ macro_rules! hard {
     };
 }
 
+/// A cut of a graph.
+macro_rules! cut {
+    ($name:ident, $type:ident) => {
+        hard!($name, |s| {
+            starts_of_cut(s)?;
+            seeded!(s, $type, count restarts, word cut_method by CUTS)
+        });
+    };
+}
+
 /// A soft method.
 macro_rules! soft {
     ($name:ident, |$s:ident| $make:expr) => {
@@ -81,26 +105,25 @@ macro_rules! soft {
     };
 }
 
-fn flag(s: &Settings, name: &str) -> Result<Option<bool>> {
-    s.word(name, &[("true", true), ("false", false)])
-}
-
-/// Whether the form of the paper is asked for.
-fn published(s: &Settings) -> Result<bool> {
-    Ok(flag(s, "published")?.unwrap_or(false))
+/// Sets what methods on walks have in common.
+macro_rules! walking {
+    ($s:expr, $value:expr) => {{
+        let plain = $value;
+        let published = $s.flag("published")?.unwrap_or(false);
+        let value = if published { plain.published() } else { plain };
+        tuned!(
+            $s,
+            value,
+            count elite_neighbours,
+            count walk_length,
+            word measure by WALK_MEASURES,
+            word solver by WALK_SOLVERS
+        )
+    }};
 }
 
 fn walks(s: &Settings, linkage: Linkage) -> Result<Pta> {
-    let pta = Pta::new(s.clusters).linkage(linkage).memory_budget(s.budget);
-    let pta = if published(s)? { pta.published() } else { pta };
-    Ok(tuned!(
-        s,
-        pta,
-        count elite_neighbours,
-        count walk_length,
-        word measure by WALK_MEASURES,
-        word solver by WALK_SOLVERS
-    ))
+    Ok(walking!(s, Pta::new(s.clusters).linkage(linkage).memory_budget(s.budget)))
 }
 
 fn evidence(s: &Settings, linkage: Linkage) -> EvidenceAccumulation {
@@ -134,35 +157,28 @@ fn walker(s: &Settings) -> Result<RandomWalker> {
 }
 
 fn completed(s: &Settings) -> Result<EcmcAl> {
-    let mut ecmc = EcmcAl::new(s.clusters).seed(s.seed).memory_budget(s.budget);
+    let mut ecmc = seeded!(s, EcmcAl, flag entries, word linkage by LINKAGES);
     if let Some(c) = s.number("c")? {
         ecmc = ecmc.penalty(Penalty::Scaled(c));
     }
-    if let Some(entries) = flag(s, "entries")? {
-        ecmc = ecmc.entries(entries);
+    match (s.number("d0")?, s.number("d1")?) {
+        (Some(low), Some(high)) => Ok(ecmc.thresholds(low, high)),
+        (None, None) => Ok(ecmc),
+        _ => Err(Error::invalid("d0 or d1 alone; expected both, or none of the two")),
     }
-    let (low, high) = (s.number("d0")?, s.number("d1")?);
-    match (low, high) {
-        (Some(low), Some(high)) => ecmc = ecmc.thresholds(low, high),
-        (None, None) => {}
-        _ => return Err(Error::invalid("d0 or d1 alone; expected both, or none of the two")),
-    }
-    Ok(tuned!(s, ecmc, word linkage by LINKAGES))
 }
 
 fn probabilistic(s: &Settings, divergence: impl Divergence + 'static) -> Result<Pcc> {
-    let pcc = Pcc::new(s.clusters).divergence(divergence).seed(s.seed).memory_budget(s.budget);
-    let mut pcc = tuned!(
+    let mut pcc = seeded!(
         s,
-        pcc,
+        Pcc,
         count restarts,
         number tolerance,
         count max_iterations,
-        word solver by SOLVERS
-    );
-    if let Some(collapse) = flag(s, "collapse")? {
-        pcc = pcc.collapse(collapse);
-    }
+        word solver by SOLVERS,
+        flag collapse
+    )
+    .divergence(divergence);
     if let Some(share) = s.number("pairs")? {
         pcc = pcc.pairs(if share == 1.0 { Pairs::All } else { Pairs::Sampled { share } });
     }
@@ -176,35 +192,12 @@ tree!(EAC_AL, |s| tuned!(s, evidence(s, Linkage::Average), word linkage by LINKA
 tree!(EAC_CL, |s| evidence(s, Linkage::Complete));
 tree!(EAC_SL, |s| evidence(s, Linkage::Single));
 tree!(EAC_WARD, |s| evidence(s, Linkage::Ward));
-hard!(PTGP, |s| {
-    let ptgp = Ptgp::new(s.clusters).seed(s.seed).memory_budget(s.budget);
-    let ptgp = if published(s)? { ptgp.published() } else { ptgp };
-    tuned!(
-        s,
-        ptgp,
-        count elite_neighbours,
-        count walk_length,
-        word measure by WALK_MEASURES,
-        word solver by WALK_SOLVERS,
-        count restarts,
-        count dense_limit
-    )
-});
-tree!(WEAC, |s| tuned!(
+hard!(PTGP, |s| tuned!(s, walking!(s, seeded!(s, Ptgp)), count restarts, count dense_limit));
+tree!(WEAC, |s| budgeted!(s, Weac, number agreement_exponent, word linkage by LINKAGES));
+tree!(LWEA, |s| budgeted!(s, Lwea, number entropy_scale, word linkage by LINKAGES));
+tree!(EC_CMS, |s| budgeted!(
     s,
-    Weac::new(s.clusters).memory_budget(s.budget),
-    number agreement_exponent,
-    word linkage by LINKAGES
-));
-tree!(LWEA, |s| tuned!(
-    s,
-    Lwea::new(s.clusters).memory_budget(s.budget),
-    number entropy_scale,
-    word linkage by LINKAGES
-));
-tree!(EC_CMS, |s| tuned!(
-    s,
-    EcCms::new(s.clusters).memory_budget(s.budget),
+    EcCms,
     number confidence,
     number largest_share,
     number error_penalty,
@@ -214,9 +207,9 @@ tree!(EC_CMS, |s| tuned!(
     count largest_component,
     word linkage by LINKAGES
 ));
-tree!(SDGCA, |s| tuned!(
+tree!(SDGCA, |s| budgeted!(
     s,
-    Sdgca::new(s.clusters).memory_budget(s.budget),
+    Sdgca,
     number entropy_scale,
     number confidence,
     number must_link,
@@ -226,104 +219,40 @@ tree!(SDGCA, |s| tuned!(
     count largest_component,
     word linkage by LINKAGES
 ));
-tree!(ECPCS_HC, |s| tuned!(
-    s,
-    EcpcsHc::new(s.clusters).memory_budget(s.budget),
-    count steps,
-    word linkage by LINKAGES
-));
+tree!(ECPCS_HC, |s| budgeted!(s, EcpcsHc, count steps, word linkage by LINKAGES));
 tree!(WCT, |s| links(s, LinkBased::wct(s.clusters))?);
-tree!(SRS, |s| {
-    let srs = links(s, LinkBased::srs(s.clusters))?;
-    tuned!(s, srs, count iterations)
-});
+tree!(SRS, |s| tuned!(s, links(s, LinkBased::srs(s.clusters))?, count iterations));
 tree!(ECMC, |s| completed(s)?);
-hard!(GP_MGLA, |s| tuned!(
+hard!(GP_MGLA, |s| budgeted!(s, GpMgla, number object_link_weight, number agreement_exponent));
+cut!(CSPA, Cspa);
+cut!(HGPA, Hgpa);
+cut!(MCLA, Mcla);
+hard!(HBGF, |s| seeded!(s, Hbgf, count restarts));
+hard!(LWGP, |s| seeded!(s, Lwgp, number entropy_scale, count restarts));
+hard!(ECPCS_MC, |s| seeded!(s, EcpcsMc, count steps, count restarts));
+hard!(USENC, |s| seeded!(s, USenc, count restarts));
+hard!(DIFFUSION, |s| seeded!(
     s,
-    GpMgla::new(s.clusters).memory_budget(s.budget),
-    number object_link_weight,
-    number agreement_exponent
-));
-hard!(CSPA, |s| {
-    starts_of_cut(s)?;
-    tuned!(
-        s,
-        Cspa::new(s.clusters).seed(s.seed).memory_budget(s.budget),
-        count restarts,
-        word cut_method by CUTS
-    )
-});
-hard!(HGPA, |s| {
-    starts_of_cut(s)?;
-    tuned!(
-        s,
-        Hgpa::new(s.clusters).seed(s.seed).memory_budget(s.budget),
-        count restarts,
-        word cut_method by CUTS
-    )
-});
-hard!(MCLA, |s| {
-    starts_of_cut(s)?;
-    tuned!(
-        s,
-        Mcla::new(s.clusters).seed(s.seed).memory_budget(s.budget),
-        count restarts,
-        word cut_method by CUTS
-    )
-});
-hard!(HBGF, |s| tuned!(
-    s,
-    Hbgf::new(s.clusters).seed(s.seed).memory_budget(s.budget),
-    count restarts
-));
-hard!(LWGP, |s| tuned!(
-    s,
-    Lwgp::new(s.clusters).seed(s.seed).memory_budget(s.budget),
-    number entropy_scale,
-    count restarts
-));
-hard!(ECPCS_MC, |s| tuned!(
-    s,
-    EcpcsMc::new(s.clusters).seed(s.seed).memory_budget(s.budget),
-    count steps,
-    count restarts
-));
-hard!(USENC, |s| tuned!(
-    s,
-    USenc::new(s.clusters).seed(s.seed).memory_budget(s.budget),
-    count restarts
-));
-hard!(DIFFUSION, |s| tuned!(
-    s,
-    Diffusion::new(s.clusters).seed(s.seed).memory_budget(s.budget),
+    Diffusion,
     number entropy_scale,
     count steps,
     count width,
     count restarts
 ));
 soft!(MIXTURE, |s| {
-    let mixture = MixtureModel::new(s.clusters).seed(s.seed).memory_budget(s.budget);
-    let mixture = match flag(s, "random_starts")? {
-        Some(random) => mixture.random_starts(random),
-        None => mixture,
-    };
-    tuned!(s, mixture, count restarts, number tolerance, count max_iterations).soft()
+    let mixture = seeded!(
+        s,
+        MixtureModel,
+        flag random_starts,
+        count restarts,
+        number tolerance,
+        count max_iterations
+    );
+    mixture.soft()
 });
-hard!(QMI, |s| tuned!(
-    s,
-    Qmi::new(s.clusters).seed(s.seed).memory_budget(s.budget),
-    count restarts
-));
-hard!(VOTING, |s| tuned!(
-    s,
-    Voting::new(s.clusters).seed(s.seed).memory_budget(s.budget),
-    count max_iterations
-));
-soft!(LEAST_SQUARES, |s| tuned!(
-    s,
-    LeastSquares::new(s.clusters).seed(s.seed).memory_budget(s.budget),
-    count max_iterations
-));
+hard!(QMI, |s| seeded!(s, Qmi, count restarts));
+hard!(VOTING, |s| seeded!(s, Voting, count max_iterations));
+soft!(LEAST_SQUARES, |s| seeded!(s, LeastSquares, count max_iterations));
 soft!(WALKER, |s| walker(s)?.soft());
 recipe!(PCC_KL, None, |s| {
     AnyConsensus::counted(probabilistic(s, crate::bregman::KullbackLeibler)?, s.clusters)
@@ -331,9 +260,4 @@ recipe!(PCC_KL, None, |s| {
 recipe!(PCC_L2, None, |s| {
     AnyConsensus::counted(probabilistic(s, crate::bregman::SquaredEuclidean)?, s.clusters)
 });
-hard!(AUTO, |s| tuned!(
-    s,
-    Recommended::new(s.clusters).seed(s.seed).memory_budget(s.budget),
-    count dense_limit,
-    count linkage_limit
-));
+hard!(AUTO, |s| seeded!(s, Recommended, count dense_limit, count linkage_limit));

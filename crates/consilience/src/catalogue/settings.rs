@@ -105,6 +105,11 @@ impl Settings {
         }
     }
 
+    /// Yes or no.
+    pub(super) fn flag(&self, name: &str) -> Result<Option<bool>> {
+        self.word(name, &[("true", true), ("false", false)])
+    }
+
     fn text(&self, name: &str) -> Option<&str> {
         self.values.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }

@@ -28,83 +28,55 @@ const OURS_DIFFUSION: &str = "no paper: consilience::walk::Diffusion describes i
 const OURS_AUTO: &str = "no paper: consilience::trust::Recommended describes it";
 
 const fn restarts(default: &'static str) -> Parameter {
-    Parameter::new("restarts", "random starts, of which the best is kept", default, "1 to 10000")
+    Parameter::new("restarts", default, "1 to 10000")
+        .line("random starts, of which the best is kept")
 }
 
-const ELITE: Parameter = Parameter::new(
-    "elite_neighbours",
-    "elite neighbours of a microcluster",
-    "half the root of the number of microclusters, at most 20",
-    "at least 1",
-)
-.alias(&["K"]);
-const LENGTH: Parameter = Parameter::new(
-    "walk_length",
-    "steps of a random walk",
-    "half the root of the number of microclusters, at most 20",
-    "1 to 1000",
-)
-.alias(&["T"]);
-const LINKAGE: Parameter = Parameter::new("linkage", "how clusters merge", "average", LINKAGES);
+const fn decay(default: &'static str) -> Parameter {
+    Parameter::new("decay", default, "0 to 1").line("how much an indirect link counts")
+}
+
+const fn entropy(default: &'static str, alias: &'static [&'static str]) -> Parameter {
+    Parameter::new("entropy_scale", default, "above 0")
+        .line("how slowly the weight of a cluster falls with its entropy")
+        .alias(alias)
+}
+
+const HALF_ROOT: &str = "half the root of the number of microclusters, at most 20";
+const ELITE: Parameter = Parameter::new("elite_neighbours", HALF_ROOT, "at least 1")
+    .line("elite neighbours of a microcluster")
+    .alias(&["K"]);
+const LENGTH: Parameter = Parameter::new("walk_length", HALF_ROOT, "1 to 1000")
+    .line("steps of a random walk")
+    .alias(&["T"]);
+const LINKAGE: Parameter =
+    Parameter::new("linkage", "average", LINKAGES).line("how clusters merge");
 const LINKAGES: &str = "average, complete, single, ward, centroid, median";
-const AGREEMENT: Parameter = Parameter::new(
-    "agreement_exponent",
-    "how much a member counts that agrees with the others",
-    "2",
-    "0 to 1000",
-)
-.alias(&["beta"]);
-const ENTROPY: Parameter = Parameter::new(
-    "entropy_scale",
-    "how slowly the weight of a cluster falls with its entropy",
-    "0.4",
-    "above 0",
-)
-.alias(&["theta"]);
+const AGREEMENT: Parameter = Parameter::new("agreement_exponent", "2", "0 to 1000")
+    .line("how much a member counts that agrees with the others")
+    .alias(&["beta"]);
+const ENTROPY: Parameter = entropy("0.4", &["theta"]);
 const CUT_METHOD: Parameter = Parameter::new(
     "cut_method",
-    "what divides the graph",
     "spectral",
     "spectral, hypergraph (not mcla), metis (feature metis)",
 )
+.line("what divides the graph")
 .alias(&["cut"]);
 const STEPS: Parameter =
-    Parameter::new("steps", "steps of the walk between clusters", "20", "1 to 1000");
+    Parameter::new("steps", "20", "1 to 1000").line("steps of the walk between clusters");
+const LARGEST: Parameter = Parameter::new("largest_component", "3000", "at least 1")
+    .line("microclusters in a component of reliable pairs at most");
+const PUBLISHED: Parameter = Parameter::new("published", "false", "true, false")
+    .line("both by the text of the paper, without the cap of 20");
+const MEASURE: Parameter = Parameter::new("measure", "cosine", "cosine, tanimoto")
+    .line("how like each other two trajectories are");
+const WALK_SOLVER: Parameter =
+    Parameter::new("solver", "cheapest", "cheapest, products, eigenpairs")
+        .line("how the sum over the walks is computed");
 
-const LARGEST: Parameter = Parameter::new(
-    "largest_component",
-    "microclusters in a component of reliable pairs at most",
-    "3000",
-    "at least 1",
-);
-
-const PUBLISHED: Parameter = Parameter::new(
-    "published",
-    "both by the text of the paper, without the cap of 20",
-    "false",
-    "true, false",
-);
-
-const MEASURE: Parameter = Parameter::new(
-    "measure",
-    "how like each other two trajectories are",
-    "cosine",
-    "cosine, tanimoto",
-);
-
-const WALK_SOLVER: Parameter = Parameter::new(
-    "solver",
-    "how the sum over the walks is computed",
-    "cheapest",
-    "cheapest, products, eigenpairs",
-);
-
-const ROUNDS: &[Parameter] = &[Parameter::new(
-    "max_iterations",
-    "rounds of matching and counting at most",
-    "100",
-    "at least 1",
-)];
+const ROUNDS: &[Parameter] = &[Parameter::new("max_iterations", "100", "at least 1")
+    .line("rounds of matching and counting at most")];
 
 const WALK: &[Parameter] = &[ELITE, LENGTH, PUBLISHED, MEASURE, WALK_SOLVER];
 const PTGP: &[Parameter] = &[
@@ -116,144 +88,94 @@ const PTGP: &[Parameter] = &[
     restarts("3"),
     Parameter::new(
         "dense_limit",
-        "microclusters up to which the similarity is a matrix",
         "10000, fewer where the matrix takes more than 4e10 multiply-adds",
         "any number",
-    ),
+    )
+    .line("microclusters up to which the similarity is a matrix"),
 ];
 const WEAC: &[Parameter] = &[AGREEMENT, LINKAGE];
 const GP_MGLA: &[Parameter] = &[
-    Parameter::new(
-        "object_link_weight",
-        "weight of a link from object to cluster beside one among clusters",
-        "0.5",
-        "1e-6 to 1e6",
-    )
-    .alias(&["alpha"]),
+    Parameter::new("object_link_weight", "0.5", "1e-6 to 1e6")
+        .line("weight of a link from object to cluster beside one among clusters")
+        .alias(&["alpha"]),
     AGREEMENT,
 ];
 const CUT: &[Parameter] = &[
-    Parameter::new(
-        "restarts",
-        "random starts, of which the best is kept; only with cut_method=spectral",
-        "10",
-        "1 to 10000",
-    ),
+    Parameter::new("restarts", "10", "1 to 10000")
+        .line("random starts, of which the best is kept; only with cut_method=spectral"),
     CUT_METHOD,
 ];
 const STARTS_3: &[Parameter] = &[restarts("3")];
 const STARTS_10: &[Parameter] = &[restarts("10")];
 const MIXTURE: &[Parameter] = &[
     restarts("5"),
-    Parameter::new(
-        "tolerance",
-        "relative rise of the likelihood at which to stop",
-        "1e-8",
-        "0 or more",
-    ),
-    Parameter::new("max_iterations", "steps of a start at most", "300", "at least 1"),
-    Parameter::new(
-        "random_starts",
-        "starts at random, as published, not from k-means",
-        "false",
-        "true, false",
-    ),
+    Parameter::new("tolerance", "1e-8", "0 or more")
+        .line("relative rise of the likelihood at which to stop"),
+    Parameter::new("max_iterations", "300", "at least 1").line("steps of a start at most"),
+    Parameter::new("random_starts", "false", "true, false")
+        .line("starts at random, as published, not from k-means"),
 ];
-const fn decay(default: &'static str) -> Parameter {
-    Parameter::new("decay", "how much an indirect link counts", default, "0 to 1")
-}
 const TRIPLES: &[Parameter] = &[decay("0.9"), LINKAGE];
 const SIM_RANK: &[Parameter] = &[
     decay("0.8"),
-    Parameter::new("iterations", "rounds of SimRank", "5", "1 to 1000").alias(&["R"]),
+    Parameter::new("iterations", "5", "1 to 1000").line("rounds of SimRank").alias(&["R"]),
     LINKAGE,
 ];
 const WALKER: &[Parameter] = &[
-    Parameter::new("link_preference", "how much a walker prefers strong links", "10", "0 to 1000")
+    Parameter::new("link_preference", "10", "0 to 1000")
+        .line("how much a walker prefers strong links")
         .alias(&["beta"]),
-    Parameter::new("neighbours", "strongest links of a microcluster that stay", "10", "at least 1"),
-    Parameter::new(
-        "region",
-        "fewest objects of a region; only with seeds=agreement",
-        "5",
-        "at least 1",
-    ),
-    Parameter::new(
-        "seeds",
+    Parameter::new("neighbours", "10", "at least 1")
+        .line("strongest links of a microcluster that stay"),
+    Parameter::new("region", "5", "at least 1")
+        .line("fewest objects of a region; only with seeds=agreement"),
+    Parameter::new("seeds", "supported", "supported, agreement").line(
         "cores of clusters: the best supported of each, or regions of full agreement as published",
-        "supported",
-        "supported, agreement",
     ),
 ];
 const ECMC: &[Parameter] = &[
-    Parameter::new("c", "weight of the errors, in units of the theory", "1.3", "above 0")
+    Parameter::new("c", "1.3", "above 0")
+        .line("weight of the errors, in units of the theory")
         .alias(&["error_weight"]),
-    Parameter::new("d0", "share of members below which two are apart", "by the ensemble", "0 to 1")
+    Parameter::new("d0", "by the ensemble", "0 to 1")
+        .line("share of members below which two are apart")
         .alias(&["apart_below"]),
-    Parameter::new(
-        "d1",
-        "share of members above which two are together",
-        "by the ensemble",
-        "0 to 1",
-    )
-    .alias(&["together_above"]),
-    Parameter::new(
-        "entries",
-        "linkage on the completed matrix itself, not on the cosines of its rows",
-        "false",
-        "true, false",
-    ),
+    Parameter::new("d1", "by the ensemble", "0 to 1")
+        .line("share of members above which two are together")
+        .alias(&["together_above"]),
+    Parameter::new("entries", "false", "true, false")
+        .line("linkage on the completed matrix itself, not on the cosines of its rows"),
     LINKAGE,
 ];
 const LINKAGE_ONLY: &[Parameter] = &[LINKAGE];
 const LWEA: &[Parameter] = &[ENTROPY, LINKAGE];
 const EC_CMS: &[Parameter] = &[
-    Parameter::new(
-        "confidence",
-        "co-association from which on a pair is reliable",
-        "0.8",
-        "above 0",
-    )
-    .alias(&["alpha"]),
-    Parameter::new(
-        "largest_share",
-        "objects in a component of reliable pairs at most, by a raised confidence",
-        "1",
-        "above 0, to 1",
-    ),
-    Parameter::new(
-        "error_penalty",
-        "what it costs to change a pair that is not reliable",
-        "1",
-        "1e-6 to 1e6",
-    )
-    .alias(&["lambda"]),
+    Parameter::new("confidence", "0.8", "above 0")
+        .line("co-association from which on a pair is reliable")
+        .alias(&["alpha"]),
+    Parameter::new("largest_share", "1", "above 0, to 1")
+        .line("objects in a component of reliable pairs at most, by a raised confidence"),
+    Parameter::new("error_penalty", "1", "1e-6 to 1e6")
+        .line("what it costs to change a pair that is not reliable")
+        .alias(&["lambda"]),
     ENTROPY,
-    Parameter::new("tolerance", "relative change at which to stop", "0.01", "0 or more"),
-    Parameter::new("max_iterations", "rounds at most", "100", "1 to 10000"),
+    Parameter::new("tolerance", "0.01", "0 or more").line("relative change at which to stop"),
+    Parameter::new("max_iterations", "100", "1 to 10000").line("rounds at most"),
     LARGEST,
     LINKAGE,
 ];
 const SDGCA: &[Parameter] = &[
-    Parameter::new(
-        "entropy_scale",
-        "how slowly the weight of a cluster falls with its entropy",
-        "0.07",
-        "above 0",
-    )
-    .alias(&["lambda"]),
-    Parameter::new("confidence", "co-association from which on a pair is linked", "0.8", "above 0")
+    entropy("0.07", &["lambda"]),
+    Parameter::new("confidence", "0.8", "above 0")
+        .line("co-association from which on a pair is linked")
         .alias(&["eta"]),
-    Parameter::new(
-        "must_link",
-        "co-association from which on a pair must belong together",
-        "0.8",
-        "above 0",
-    )
-    .alias(&["theta"]),
+    Parameter::new("must_link", "0.8", "above 0")
+        .line("co-association from which on a pair must belong together")
+        .alias(&["theta"]),
     STEPS,
-    Parameter::new("tolerance", "distance from the bounds at which to stop", "0.001", "0 or more"),
-    Parameter::new("max_iterations", "rounds at most", "300", "1 to 10000"),
+    Parameter::new("tolerance", "0.001", "0 or more")
+        .line("distance from the bounds at which to stop"),
+    Parameter::new("max_iterations", "300", "1 to 10000").line("rounds at most"),
     LARGEST,
     LINKAGE,
 ];
@@ -261,314 +183,97 @@ const LWGP: &[Parameter] = &[ENTROPY, restarts("3")];
 const STEPS_ONLY: &[Parameter] = &[STEPS, LINKAGE];
 const STEPS_AND_STARTS: &[Parameter] = &[STEPS, restarts("10")];
 const DIFFUSION: &[Parameter] = &[
-    Parameter::new(
-        "entropy_scale",
-        "how slowly the weight of a cluster falls with its entropy",
-        "0.3",
-        "above 0",
-    )
-    .alias(&["theta"]),
-    Parameter::new("steps", "power of the singular values", "12", "1 to 1000"),
-    Parameter::new("width", "dimensions of the embedding per cluster", "2", "1 to 1000"),
+    entropy("0.3", &["theta"]),
+    Parameter::new("steps", "12", "1 to 1000").line("power of the singular values"),
+    Parameter::new("width", "2", "1 to 1000").line("dimensions of the embedding per cluster"),
     restarts("10"),
 ];
 const PCC: &[Parameter] = &[
     restarts("4"),
-    Parameter::new("tolerance", "relative optimality gap", "1e-4", "above 0"),
-    Parameter::new("max_iterations", "sweeps over all objects", "1000", "at least 1"),
-    Parameter::new(
-        "pairs",
-        "share of all pairs that is fitted",
-        "by the size",
-        "above 0, at most 1",
-    ),
-    Parameter::new("solver", "how the optimum is found", "newton", "newton, line-search"),
-    Parameter::new(
-        "collapse",
-        "whether objects with equal labels share their memberships",
-        "true",
-        "true, false",
-    ),
+    Parameter::new("tolerance", "1e-4", "above 0").line("relative optimality gap"),
+    Parameter::new("max_iterations", "1000", "at least 1").line("sweeps over all objects"),
+    Parameter::new("pairs", "by the size", "above 0, at most 1")
+        .line("share of all pairs that is fitted"),
+    Parameter::new("solver", "newton", "newton, line-search").line("how the optimum is found"),
+    Parameter::new("collapse", "true", "true, false")
+        .line("whether objects with equal labels share their memberships"),
 ];
 const AUTO: &[Parameter] = &[
-    Parameter::new(
-        "dense_limit",
-        "microclusters up to which a matrix is made where labels are missing",
-        "10000",
-        "any number",
-    ),
-    Parameter::new(
-        "linkage_limit",
-        "microclusters up to which average linkage is tried",
-        "30000",
-        "any number",
-    ),
+    Parameter::new("dense_limit", "10000", "any number")
+        .line("microclusters up to which a matrix is made where labels are missing"),
+    Parameter::new("linkage_limit", "30000", "any number")
+        .line("microclusters up to which average linkage is tried"),
 ];
 
 /// Every method, in the order of the program's list.
 pub(super) const METHODS: &[Method] = &[
-    Method {
-        name: "pta-al",
-        about: "probability trajectories, average link",
-        paper: HUANG_2016,
-        parameters: WALK,
-        chooses: true,
-        recipe: recipes::PTA_AL,
-    },
-    Method {
-        name: "pta-cl",
-        about: "probability trajectories, complete link",
-        paper: HUANG_2016,
-        parameters: WALK,
-        chooses: true,
-        recipe: recipes::PTA_CL,
-    },
-    Method {
-        name: "pta-sl",
-        about: "probability trajectories, single link",
-        paper: HUANG_2016,
-        parameters: WALK,
-        chooses: true,
-        recipe: recipes::PTA_SL,
-    },
-    Method {
-        name: "ptgp",
-        about: "probability trajectories, graph partitioning",
-        paper: HUANG_2016,
-        parameters: PTGP,
-        chooses: true,
-        recipe: recipes::PTGP,
-    },
-    Method {
-        name: "eac-al",
-        about: "evidence accumulation, average link",
-        paper: FRED_2005,
-        parameters: LINKAGE_ONLY,
-        chooses: true,
-        recipe: recipes::EAC_AL,
-    },
-    Method {
-        name: "eac-cl",
-        about: "evidence accumulation, complete link",
-        paper: FRED_OTHER_LINKAGE,
-        parameters: &[],
-        chooses: true,
-        recipe: recipes::EAC_CL,
-    },
-    Method {
-        name: "eac-sl",
-        about: "evidence accumulation, single link",
-        paper: FRED_2005,
-        parameters: &[],
-        chooses: true,
-        recipe: recipes::EAC_SL,
-    },
-    Method {
-        name: "eac-ward",
-        about: "evidence accumulation, Ward's link",
-        paper: FRED_OTHER_LINKAGE,
-        parameters: &[],
-        chooses: true,
-        recipe: recipes::EAC_WARD,
-    },
-    Method {
-        name: "weac-al",
-        about: "co-association weighted by how far members agree with the crowd, average link",
-        paper: HUANG_2015,
-        parameters: WEAC,
-        chooses: true,
-        recipe: recipes::WEAC,
-    },
-    Method {
-        name: "gp-mgla",
-        about: "members, clusters and objects in one graph, weighted by crowd agreement",
-        paper: HUANG_2015,
-        parameters: GP_MGLA,
-        chooses: true,
-        recipe: recipes::GP_MGLA,
-    },
-    Method {
-        name: "cspa",
-        about: "cut of the co-association graph",
-        paper: STREHL_2002,
-        parameters: CUT,
-        chooses: true,
-        recipe: recipes::CSPA,
-    },
-    Method {
-        name: "hgpa",
-        about: "cut of the hypergraph of clusters",
-        paper: STREHL_2002,
-        parameters: CUT,
-        chooses: true,
-        recipe: recipes::HGPA,
-    },
-    Method {
-        name: "mcla",
-        about: "clusters of clusters, to which objects belong by share",
-        paper: STREHL_2002,
-        parameters: CUT,
-        chooses: true,
-        recipe: recipes::MCLA,
-    },
-    Method {
-        name: "hbgf",
-        about: "cut of the bipartite graph of objects and clusters",
-        paper: FERN_2004,
-        parameters: STARTS_10,
-        chooses: true,
-        recipe: recipes::HBGF,
-    },
-    Method {
-        name: "mm",
-        about: "mixture of multinomials over the labels, by EM; soft",
-        paper: TOPCHY_2005,
-        parameters: MIXTURE,
-        chooses: false,
-        recipe: recipes::MIXTURE,
-    },
-    Method {
-        name: "qmi",
-        about: "quadratic mutual information: k-means on centred indicators",
-        paper: TOPCHY_2003,
-        parameters: STARTS_10,
-        chooses: false,
-        recipe: recipes::QMI,
-    },
-    Method {
-        name: "voting",
-        about: "votes after aligning the members",
-        paper: DUDOIT_2003,
-        parameters: ROUNDS,
-        chooses: false,
-        recipe: recipes::VOTING,
-    },
-    Method {
-        name: "least-squares",
-        about: "soft clustering nearest to the aligned members in squares",
-        paper: DIMITRIADOU_2002,
-        parameters: ROUNDS,
-        chooses: false,
-        recipe: recipes::LEAST_SQUARES,
-    },
-    Method {
-        name: "wct-al",
-        about: "clusters linked by weighted connected triples, average link",
-        paper: IAM_ON_2011,
-        parameters: TRIPLES,
-        chooses: true,
-        recipe: recipes::WCT,
-    },
-    Method {
-        name: "srs-al",
-        about: "objects and clusters similar by SimRank, average link",
-        paper: IAM_ON_2008,
-        parameters: SIM_RANK,
-        chooses: true,
-        recipe: recipes::SRS,
-    },
-    Method {
-        name: "srw",
-        about: "seeded random walks on the co-association graph",
-        paper: ABDALA_2010,
-        parameters: WALKER,
-        chooses: true,
-        recipe: recipes::WALKER,
-    },
-    Method {
-        name: "ecmc-al",
-        about: "agreed pairs completed to a low rank matrix, average link",
-        paper: YI_2012,
-        parameters: ECMC,
-        chooses: true,
-        recipe: recipes::ECMC,
-    },
-    Method {
-        name: "lwea",
-        about: "co-association weighted by the certainty of clusters, average link",
-        paper: HUANG_2018,
-        parameters: LWEA,
-        chooses: true,
-        recipe: recipes::LWEA,
-    },
-    Method {
-        name: "ec-cms",
-        about: "co-association made smooth along reliable pairs, average link",
-        paper: JIA_2023,
-        parameters: EC_CMS,
-        chooses: true,
-        recipe: recipes::EC_CMS,
-    },
-    Method {
-        name: "sdgca",
-        about: "co-association guided by must-links and cannot-links, average link",
-        paper: ZHANG_2025,
-        parameters: SDGCA,
-        chooses: true,
-        recipe: recipes::SDGCA,
-    },
-    Method {
-        name: "lwgp",
-        about: "cut of the bipartite graph weighted by the certainty of clusters",
-        paper: HUANG_2018,
-        parameters: LWGP,
-        chooses: true,
-        recipe: recipes::LWGP,
-    },
-    Method {
-        name: "ecpcs-hc",
-        about: "cluster-wise similarities propagated by walks, average link",
-        paper: HUANG_2021,
-        parameters: STEPS_ONLY,
-        chooses: true,
-        recipe: recipes::ECPCS_HC,
-    },
-    Method {
-        name: "ecpcs-mc",
-        about: "cluster-wise similarities propagated by walks, clusters of clusters",
-        paper: HUANG_2021,
-        parameters: STEPS_AND_STARTS,
-        chooses: true,
-        recipe: recipes::ECPCS_MC,
-    },
-    Method {
-        name: "usenc",
-        about: "the consensus of U-SENC: a transfer cut for millions of objects",
-        paper: HUANG_2020,
-        parameters: STARTS_3,
-        chooses: false,
-        recipe: recipes::USENC,
-    },
-    Method {
-        name: "diffusion",
-        about: "entropy-weighted diffusion embedding",
-        paper: OURS_DIFFUSION,
-        parameters: DIFFUSION,
-        chooses: true,
-        recipe: recipes::DIFFUSION,
-    },
-    Method {
-        name: "pcc-kl",
-        about: "probabilistic consensus under the Kullback-Leibler divergence; soft",
-        paper: LOURENCO_2015,
-        parameters: PCC,
-        chooses: true,
-        recipe: recipes::PCC_KL,
-    },
-    Method {
-        name: "pcc-l2",
-        about: "probabilistic consensus under squared errors; soft",
-        paper: LOURENCO_2015,
-        parameters: PCC,
-        chooses: true,
-        recipe: recipes::PCC_L2,
-    },
-    Method {
-        name: "auto",
-        about: "diffusion, LWEA or their joint result, by agreement with members and halves",
-        paper: OURS_AUTO,
-        parameters: AUTO,
-        chooses: true,
-        recipe: recipes::AUTO,
-    },
+    Method::new("pta-al", HUANG_2016, WALK, recipes::PTA_AL)
+        .line("probability trajectories, average link"),
+    Method::new("pta-cl", HUANG_2016, WALK, recipes::PTA_CL)
+        .line("probability trajectories, complete link"),
+    Method::new("pta-sl", HUANG_2016, WALK, recipes::PTA_SL)
+        .line("probability trajectories, single link"),
+    Method::new("ptgp", HUANG_2016, PTGP, recipes::PTGP)
+        .line("probability trajectories, graph partitioning"),
+    Method::new("eac-al", FRED_2005, LINKAGE_ONLY, recipes::EAC_AL)
+        .line("evidence accumulation, average link"),
+    Method::new("eac-cl", FRED_OTHER_LINKAGE, &[], recipes::EAC_CL)
+        .line("evidence accumulation, complete link"),
+    Method::new("eac-sl", FRED_2005, &[], recipes::EAC_SL)
+        .line("evidence accumulation, single link"),
+    Method::new("eac-ward", FRED_OTHER_LINKAGE, &[], recipes::EAC_WARD)
+        .line("evidence accumulation, Ward's link"),
+    Method::new("weac-al", HUANG_2015, WEAC, recipes::WEAC)
+        .line("co-association weighted by how far members agree with the crowd, average link"),
+    Method::new("gp-mgla", HUANG_2015, GP_MGLA, recipes::GP_MGLA)
+        .line("members, clusters and objects in one graph, weighted by crowd agreement"),
+    Method::new("cspa", STREHL_2002, CUT, recipes::CSPA).line("cut of the co-association graph"),
+    Method::new("hgpa", STREHL_2002, CUT, recipes::HGPA).line("cut of the hypergraph of clusters"),
+    Method::new("mcla", STREHL_2002, CUT, recipes::MCLA)
+        .line("clusters of clusters, to which objects belong by share"),
+    Method::new("hbgf", FERN_2004, STARTS_10, recipes::HBGF)
+        .line("cut of the bipartite graph of objects and clusters"),
+    Method::new("mm", TOPCHY_2005, MIXTURE, recipes::MIXTURE)
+        .line("mixture of multinomials over the labels, by EM; soft")
+        .needs_number(),
+    Method::new("qmi", TOPCHY_2003, STARTS_10, recipes::QMI)
+        .line("quadratic mutual information: k-means on centred indicators")
+        .needs_number(),
+    Method::new("voting", DUDOIT_2003, ROUNDS, recipes::VOTING)
+        .line("votes after aligning the members")
+        .needs_number(),
+    Method::new("least-squares", DIMITRIADOU_2002, ROUNDS, recipes::LEAST_SQUARES)
+        .line("soft clustering nearest to the aligned members in squares")
+        .needs_number(),
+    Method::new("wct-al", IAM_ON_2011, TRIPLES, recipes::WCT)
+        .line("clusters linked by weighted connected triples, average link"),
+    Method::new("srs-al", IAM_ON_2008, SIM_RANK, recipes::SRS)
+        .line("objects and clusters similar by SimRank, average link"),
+    Method::new("srw", ABDALA_2010, WALKER, recipes::WALKER)
+        .line("seeded random walks on the co-association graph"),
+    Method::new("ecmc-al", YI_2012, ECMC, recipes::ECMC)
+        .line("agreed pairs completed to a low rank matrix, average link"),
+    Method::new("lwea", HUANG_2018, LWEA, recipes::LWEA)
+        .line("co-association weighted by the certainty of clusters, average link"),
+    Method::new("ec-cms", JIA_2023, EC_CMS, recipes::EC_CMS)
+        .line("co-association made smooth along reliable pairs, average link"),
+    Method::new("sdgca", ZHANG_2025, SDGCA, recipes::SDGCA)
+        .line("co-association guided by must-links and cannot-links, average link"),
+    Method::new("lwgp", HUANG_2018, LWGP, recipes::LWGP)
+        .line("cut of the bipartite graph weighted by the certainty of clusters"),
+    Method::new("ecpcs-hc", HUANG_2021, STEPS_ONLY, recipes::ECPCS_HC)
+        .line("cluster-wise similarities propagated by walks, average link"),
+    Method::new("ecpcs-mc", HUANG_2021, STEPS_AND_STARTS, recipes::ECPCS_MC)
+        .line("cluster-wise similarities propagated by walks, clusters of clusters"),
+    Method::new("usenc", HUANG_2020, STARTS_3, recipes::USENC)
+        .line("the consensus of U-SENC: a transfer cut for millions of objects")
+        .needs_number(),
+    Method::new("diffusion", OURS_DIFFUSION, DIFFUSION, recipes::DIFFUSION)
+        .line("entropy-weighted diffusion embedding"),
+    Method::new("pcc-kl", LOURENCO_2015, PCC, recipes::PCC_KL)
+        .line("probabilistic consensus under the Kullback-Leibler divergence; soft"),
+    Method::new("pcc-l2", LOURENCO_2015, PCC, recipes::PCC_L2)
+        .line("probabilistic consensus under squared errors; soft"),
+    Method::new("auto", OURS_AUTO, AUTO, recipes::AUTO)
+        .line("diffusion, LWEA or their joint result, by agreement with members and halves"),
 ];

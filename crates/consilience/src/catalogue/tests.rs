@@ -3,18 +3,7 @@ use crate::{Clusters, Ensemble, ErrorKind, Microclusters, Partition, Seed};
 
 /// Thirty objects in three groups under eight members, some labels wrong or missing.
 fn ensemble() -> Ensemble {
-    let mut draw = Seed(3).stream();
-    let member = |draw: &mut crate::core::Stream| {
-        let labels: Vec<i64> = (0..30)
-            .map(|i| match draw.below(10) {
-                0 => -1,
-                1 => draw.below(4) as i64,
-                _ => i / 10,
-            })
-            .collect();
-        Partition::from_labels(&labels).unwrap()
-    };
-    Ensemble::new((0..8).map(|_| member(&mut draw)).collect()).unwrap()
+    drawn(3, [30, 3, 8], [10, 10, 4])
 }
 
 #[test]

@@ -1,14 +1,15 @@
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(doc)]
 use consilience_core::ErrorKind;
 use consilience_core::{Result, ensure, room};
 use ndarray::{Array2, ArrayView2};
 use pulp::Arch;
-use rayon::prelude::*;
 
 use super::ScaledRows;
 use crate::Float;
+use crate::reduce::{each_chunk_pair, map_each};
 use crate::sparse::Rows;
 
 /// Rows per parallel chunk; the bits of no result depend on it.
@@ -98,24 +99,19 @@ impl Centres {
         labels: &mut [u32],
         distances: &mut [f64],
     ) -> bool {
-        let chunk = |(c, (labels, distances)): (usize, (&mut [u32], &mut [f64]))| {
-            self.nearest_of(rows, c * CHUNK, labels, distances)
+        let changed = AtomicBool::new(false);
+        let chunk = |c: usize, labels: &mut [u32], distances: &mut [f64]| {
+            if self.nearest_of(rows, c * CHUNK, labels, distances) {
+                changed.store(true, Ordering::Relaxed);
+            }
         };
         if parallel {
-            labels
-                .par_chunks_mut(CHUNK)
-                .zip(distances.par_chunks_mut(CHUNK))
-                .enumerate()
-                .map(chunk)
-                .reduce(|| false, |a, b| a | b)
+            each_chunk_pair(labels, CHUNK, distances, CHUNK, &chunk);
         } else {
-            labels
-                .chunks_mut(CHUNK)
-                .zip(distances.chunks_mut(CHUNK))
-                .enumerate()
-                .map(chunk)
-                .fold(false, |a, b| a | b)
+            let chunks = labels.chunks_mut(CHUNK).zip(distances.chunks_mut(CHUNK));
+            chunks.enumerate().for_each(|(c, (labels, distances))| chunk(c, labels, distances));
         }
+        changed.into_inner()
     }
 
     /// Number of centres.
@@ -137,19 +133,19 @@ impl Centres {
         out: &mut [f64],
     ) {
         let mut products = vec![0.0; range.len() * self.width];
-        let row = |r: usize| rows.row(range.start + r);
-        Arch::new().dispatch(Rows::<_, _, false> {
-            row,
-            x: &self.table,
-            y: &mut products,
-            width: self.width,
-        });
+        self.multiply(rows, range.start, &mut products);
         let all = products.chunks_exact(self.width).zip(out.chunks_exact_mut(self.k.max(1)));
         for (i, (products, out)) in range.zip(all) {
             for ((out, square), product) in out.iter_mut().zip(&self.squares).zip(products) {
                 *out = (rows.square(i) + square - 2.0 * product).max(0.0);
             }
         }
+    }
+
+    /// Products of the rows `first..` with every centre, as many as fit `products`.
+    fn multiply<F: Float>(&self, rows: &ScaledRows<'_, F>, first: usize, products: &mut [f64]) {
+        let (row, x, width) = (|i: usize| rows.row(i), &self.table[..], self.width);
+        Arch::new().dispatch(Rows::<_, _, false> { row, first, x, y: products, width });
     }
 
     fn nearest_of<F: Float>(
@@ -160,9 +156,7 @@ impl Centres {
         distances: &mut [f64],
     ) -> bool {
         let mut products = vec![0.0; labels.len() * self.width];
-        let row = |r: usize| rows.row(first + r);
-        let (x, y, width) = (&self.table[..], &mut products[..], self.width);
-        Arch::new().dispatch(Rows::<_, _, false> { row, x, y, width });
+        self.multiply(rows, first, &mut products);
         let mut changed = false;
         let outputs = labels.iter_mut().zip(distances);
         for (r, (products, (label, distance))) in
@@ -193,10 +187,10 @@ impl Centres {
     ) -> Result<f64> {
         let groups = Groups::new(labels, self.k)?;
         let d = self.d;
-        let sum = |(_, piece): &(usize, &[u32])| {
+        let sum = |piece: &[u32]| -> Result<(Vec<f64>, f64)> {
             let mut sum = room::zeros(d)?;
             let mut mass = 0.0;
-            for &i in *piece {
+            for &i in piece {
                 let weight = weights.map_or(1.0, |w| w[i as usize]);
                 mass += weight;
                 for (j, v) in rows.row(i as usize) {
@@ -211,12 +205,9 @@ impl Centres {
         let at_once = if parallel { rayon::current_num_threads().max(1) } else { 1 };
         let mut mean: Option<(usize, Vec<f64>, f64)> = None;
         for pieces in pieces.chunks(at_once) {
-            let sums: Vec<(Vec<f64>, f64)> = if parallel && pieces.len() > 1 {
-                pieces.par_iter().map(sum).collect::<Result<_>>()?
-            } else {
-                pieces.iter().map(sum).collect::<Result<_>>()?
-            };
-            for (&(c, _), (sum, mass)) in pieces.iter().zip(sums) {
+            let sums = map_each(pieces.len(), &|at| sum(pieces[at].1));
+            for (&(c, _), sum) in pieces.iter().zip(sums) {
+                let (sum, mass) = sum?;
                 match &mut mean {
                     Some((of, total, all)) if *of == c => {
                         total.iter_mut().zip(&sum).for_each(|(t, s)| *t += s);

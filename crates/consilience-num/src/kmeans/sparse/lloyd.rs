@@ -1,22 +1,14 @@
-use consilience_core::{Error, Observer, Result, room};
+use consilience_core::{Observer, Result, room};
 use ndarray::ArrayView2;
 
 use super::centres::Centres;
 use super::seeding::plus_plus;
 use super::{KMeansFit, KMeansOptions, ScaledRows};
 use crate::Float;
+use crate::kmeans::{Run, no_weight};
 
 /// A squared distance that is no more than rounding of the squared length of the row.
 const ROUNDING: f64 = 1e-12;
-
-/// What one start led to, in the scale of the rows.
-struct Run {
-    labels: Vec<u32>,
-    centres: Centres,
-    inertia: f64,
-    iterations: usize,
-    converged: bool,
-}
 
 pub(super) fn restarts<F: Float>(
     rows: &ScaledRows<'_, F>,
@@ -25,23 +17,19 @@ pub(super) fn restarts<F: Float>(
     observer: &dyn Observer,
 ) -> Result<KMeansFit<F>> {
     let k = options.clusters.min(rows.n_rows());
-    let mut best: Option<Run> = None;
+    let mut best = None;
     for restart in 0..options.restarts {
         observer.check()?;
         let mut stream = options.seed.derive("restart", restart as u64).stream();
         let chosen = plus_plus(rows, weights, k, options.parallel, &mut stream)?;
         if chosen.is_empty() {
-            return Err(Error::invalid("k-means of rows whose weights are all 0 or not finite"));
+            return Err(no_weight());
         }
         let centres = Centres::of_rows(rows, &chosen)?;
         let run = lloyd(rows, weights, centres, options, restart, observer)?;
-        if best.as_ref().is_none_or(|old| run.inertia < old.inertia) {
-            best = Some(run);
-        }
+        best = Some(run.or_better(best));
     }
-    // There is at least one start.
-    let best = best.ok_or_else(|| Error::invalid("k-means without a start"))?;
-    finish(rows, best)
+    finish(rows, best.ok_or_else(no_weight)?)
 }
 
 pub(super) fn from_centres<F: Float>(
@@ -73,7 +61,7 @@ fn lloyd<F: Float>(
     options: &KMeansOptions,
     restart: usize,
     observer: &dyn Observer,
-) -> Result<Run> {
+) -> Result<Run<Centres>> {
     let n = rows.n_rows();
     let mut labels = room::filled(n, u32::MAX)?;
     let mut distances = room::zeros(n)?;
@@ -165,13 +153,7 @@ fn variance<F: Float>(rows: &ScaledRows<'_, F>) -> Result<f64> {
     Ok(((squares - centre) / rows.n_columns() as f64).max(0.0))
 }
 
-fn finish<F: Float>(rows: &ScaledRows<'_, F>, mut run: Run) -> Result<KMeansFit<F>> {
+fn finish<F: Float>(rows: &ScaledRows<'_, F>, mut run: Run<Centres>) -> Result<KMeansFit<F>> {
     let centres = run.centres.finish(rows, &mut run.labels)?;
-    Ok(KMeansFit {
-        assignment: run.labels,
-        centres,
-        inertia: run.inertia / rows.scale() / rows.scale(),
-        iterations: run.iterations,
-        converged: run.converged,
-    })
+    Ok(run.found(centres, rows.scale()))
 }

@@ -40,10 +40,10 @@ mod tests;
 
 #[cfg(doc)]
 use consilience_core::ErrorKind;
-use consilience_core::{Observer, Result, Seed, ensure};
+use consilience_core::{Observer, Result, Seed};
 use ndarray::ArrayView2;
 
-use super::{KMeansFit, KMeansOptions};
+use super::{KMeansFit, KMeansOptions, check_centres, check_weights};
 use crate::Float;
 use crate::compiled::compiled;
 pub use centres::Centres;
@@ -70,8 +70,8 @@ pub fn fit<F: Float>(
     options: &KMeansOptions,
     observer: &dyn Observer,
 ) -> Result<KMeansFit<F>> {
-    ensure!(options.clusters > 0, invalid("k-means with 0 clusters; expected at least 1"));
-    check_weights(rows, weights)?;
+    options.check()?;
+    check_weights(rows.n_rows(), weights)?;
     Fit::of::<F>()(rows, weights, options, observer)
 }
 
@@ -86,8 +86,8 @@ pub fn from_centres<F: Float>(
     options: &KMeansOptions,
     observer: &dyn Observer,
 ) -> Result<KMeansFit<F>> {
-    check_weights(rows, weights)?;
-    check_centres(rows, centres)?;
+    check_weights(rows.n_rows(), weights)?;
+    check_centres(rows.n_columns(), centres)?;
     FromCentres::of::<F>()(rows, weights, centres, options, observer)
 }
 
@@ -101,7 +101,7 @@ pub fn assign<F: Float>(
     centres: ArrayView2<'_, F>,
     parallel: bool,
 ) -> Result<Vec<u32>> {
-    check_centres(rows, centres)?;
+    check_centres(rows.n_columns(), centres)?;
     Assign::of::<F>()(rows, centres, parallel)
 }
 
@@ -117,22 +117,4 @@ pub fn spread_rows<F: Float>(
     parallel: bool,
 ) -> Result<Vec<usize>> {
     SpreadRows::of::<F>()(rows, count, seed, parallel)
-}
-
-fn check_centres<F: Float>(rows: &ScaledRows<'_, F>, centres: ArrayView2<'_, F>) -> Result<()> {
-    ensure!(!centres.is_empty(), empty("k-means from no centres; expected at least one"));
-    ensure!(
-        rows.n_columns() == centres.ncols(),
-        shape("centres of {} columns for rows of {}", centres.ncols(), rows.n_columns())
-    );
-    Ok(())
-}
-
-fn check_weights<F: Float>(rows: &ScaledRows<'_, F>, weights: Option<&[f64]>) -> Result<()> {
-    let weights = weights.map_or(rows.n_rows(), <[f64]>::len);
-    ensure!(
-        weights == rows.n_rows(),
-        shape("{weights} weights for {} rows; expected one per row", rows.n_rows())
-    );
-    Ok(())
 }

@@ -1,8 +1,8 @@
 use consilience_core::{Result, Seed, Stream, room};
-use rayon::prelude::*;
 
 use super::ScaledRows;
 use crate::Float;
+use crate::reduce::each_chunk_if;
 
 const CHUNK: usize = 1 << 10;
 /// Below this share of the squared lengths a distance is computed from differences: equal rows are
@@ -44,9 +44,8 @@ pub(super) fn plus_plus<F: Float>(
         for (j, v) in rows.row(next) {
             centre[j as usize] = v;
         }
-        let chunk = |(c, closest): (usize, &mut [f64])| {
-            for (r, closest) in closest.iter_mut().enumerate() {
-                let i = c * CHUNK + r;
+        each_chunk_if(parallel, &mut closest, CHUNK, &|c, closest| {
+            for (i, closest) in (c * CHUNK..).zip(closest) {
                 let product: f64 = rows.row(i).map(|(j, v)| v * centre[j as usize]).sum();
                 let lengths = rows.square(i) + rows.square(next);
                 let mut distance = lengths - 2.0 * product;
@@ -55,12 +54,7 @@ pub(super) fn plus_plus<F: Float>(
                 }
                 *closest = closest.min(distance);
             }
-        };
-        if parallel {
-            closest.par_chunks_mut(CHUNK).enumerate().for_each(chunk);
-        } else {
-            closest.chunks_mut(CHUNK).enumerate().for_each(chunk);
-        }
+        });
         for (j, _) in rows.row(next) {
             centre[j as usize] = 0.0;
         }

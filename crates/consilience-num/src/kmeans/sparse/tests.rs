@@ -5,6 +5,7 @@ use sprs::CsMat;
 
 use super::{Centres, ScaledRows, assign, fit, from_centres, spread_rows};
 use crate::kmeans::{self as dense, KMeansOptions};
+use crate::testing::on_pool;
 
 /// Rows of few whole numbers, so that no sum is rounded and ties are exact.
 fn table(n: usize, d: usize, seed: u64) -> Array2<f64> {
@@ -17,6 +18,12 @@ fn table(n: usize, d: usize, seed: u64) -> Array2<f64> {
 
 fn sparse(x: &Array2<f64>) -> CsMat<f64> {
     CsMat::csr_from_dense(x.view(), 0.0)
+}
+
+/// How many rows of whole numbers differ.
+fn distinct(x: &Array2<f64>) -> usize {
+    let rows = x.rows().into_iter().map(|r| r.iter().map(|v| *v as i64).collect::<Vec<_>>());
+    rows.collect::<std::collections::BTreeSet<_>>().len()
 }
 
 proptest! {
@@ -86,8 +93,7 @@ fn equal_bits_at_any_number_of_threads() {
     let x = table(3000, 50, 5);
     let matrix = sparse(&x);
     let run = |threads: usize, parallel: bool| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| {
+        on_pool(threads, || {
             let rows = ScaledRows::new(matrix.view()).unwrap().unit_length().unwrap();
             let options = KMeansOptions::new(7).restarts(2).parallel(parallel);
             fit(&rows, None, &options, &()).unwrap()
@@ -193,13 +199,11 @@ fn bad_input_is_told() {
 fn starts_are_distinct_rows_as_long_as_there_are_any() {
     for seed in 0..40 {
         let x = table(60, 3, seed);
-        let distinct: std::collections::BTreeSet<Vec<i64>> =
-            x.rows().into_iter().map(|r| r.iter().map(|v| *v as i64).collect()).collect();
         let matrix = sparse(&x);
         let rows = ScaledRows::new(matrix.view()).unwrap();
         for count in [3, 25, 60] {
             let starts = spread_rows(&rows, count, Seed(seed), false).unwrap();
-            assert_eq!(starts.len(), count.min(distinct.len()), "seed {seed}");
+            assert_eq!(starts.len(), count.min(distinct(&x)), "seed {seed}");
             for (a, &i) in starts.iter().enumerate() {
                 assert!(starts[..a].iter().all(|&j| x.row(i) != x.row(j)), "seed {seed}");
             }
@@ -211,15 +215,13 @@ fn starts_are_distinct_rows_as_long_as_there_are_any() {
 fn no_cluster_is_empty() {
     for seed in 0..150 {
         let x = table(40, 2, seed);
-        let distinct: std::collections::BTreeSet<Vec<i64>> =
-            x.rows().into_iter().map(|r| r.iter().map(|v| *v as i64).collect()).collect();
         let matrix = sparse(&x);
         let rows = ScaledRows::new(matrix.view()).unwrap();
         // Centres that hold no row at first, and some twice.
         let k = 1 + seed as usize % 12;
         let start = Array2::from_shape_fn((k, 2), |(c, j)| ((c * (j + 2)) % 5) as f64 * 3.0);
         let found = from_centres(&rows, None, start.view(), &KMeansOptions::new(k), &()).unwrap();
-        assert_eq!(found.centres.nrows(), k.min(distinct.len()), "seed {seed}");
+        assert_eq!(found.centres.nrows(), k.min(distinct(&x)), "seed {seed}");
         for c in 0..found.centres.nrows() {
             assert!(found.assignment.contains(&(c as u32)), "seed {seed}");
         }
