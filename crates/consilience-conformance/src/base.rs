@@ -31,9 +31,10 @@ const SEED: Seed = Seed(17);
 /// Puts a base clusterer through every law that its profile does not switch off.
 ///
 /// Tried are: empty and non-finite features; `k` outside `1..=n` and above the number of distinct
-/// rows; one object, equal rows, constant features, values at the ends of the range (an answer or
-/// an error, no panic); well separated blobs in single and double precision; row-major,
-/// column-major and strided views; equal bits on 1, 2, 3 and 8 threads; cancellation and progress.
+/// rows; one object, equal rows, constant features; well separated blobs in single and double
+/// precision, and with values at the ends of the range, which may be refused as out of range;
+/// row-major, column-major and strided views; equal bits on 1, 2, 3 and 8 threads; cancellation and
+/// progress.
 ///
 /// # Panics
 /// Where a law is broken, with its name and the input.

@@ -38,7 +38,7 @@ impl Joined {
 
     /// Where first objects stand for their sets: the number of the set of each object that counts,
     /// by first object, and how many there are.
-    pub fn numbers(mut self, counts: impl Fn(usize) -> bool) -> (Vec<u32>, usize) {
+    pub fn numbers(&mut self, counts: impl Fn(usize) -> bool) -> (Vec<u32>, usize) {
         let mut of_object = vec![Grouping::NONE; self.0.len()];
         let mut sets = 0;
         for i in 0..self.0.len() {

@@ -1,9 +1,11 @@
 use std::collections::BTreeMap;
 
+#[cfg(feature = "serde")]
+use crate::Error;
 #[cfg(any(doc, test))]
 use crate::ErrorKind;
 use crate::{
-    Constraints, Error, Features, Link, Pair, Partition, RawLabel, Report, Result, checks, ensure,
+    Constraints, Features, Link, Pair, Partition, RawLabel, Report, Result, checks, ensure,
 };
 
 /// Pairs of classes that labels and constraints together may keep apart before it is refused.
@@ -185,8 +187,8 @@ impl SideInformation {
         );
         let mut all: Vec<usize> = sets.iter().flatten().copied().collect();
         all.sort_unstable();
-        if let Some(twice) = all.windows(2).find(|w| w[0] == w[1]) {
-            return Err(Error::invalid(format!("object {} is in two labelled sets", twice[0])));
+        if let Some(object) = all.windows(2).find(|w| w[0] == w[1]).map(|w| w[0]) {
+            return Err(Error::invalid(format!("object {object} is in two labelled sets")));
         }
         checks::exist(&all, objects)?;
         let apart = match apart {

@@ -263,7 +263,7 @@ fn linked(nodes: usize, links: impl IntoIterator<Item = (usize, usize)>) -> Vec<
 }
 
 /// The number of each node's set, sets numbered by their first node.
-fn numbers(joined: Joined) -> Vec<usize> {
+fn numbers(mut joined: Joined) -> Vec<usize> {
     joined.numbers(|_| true).0.into_iter().map(|set| set as usize).collect()
 }
 

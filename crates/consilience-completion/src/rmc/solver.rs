@@ -186,8 +186,7 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
             now.balance(&entries);
         }
     }
-    let Iterate { values, vectors, y, tau, .. } = now;
-    best.last = Some(Warm { values, vectors, y, tau });
+    best.last = Some(Warm { values: now.values, vectors: now.vectors, y: now.y, tau: now.tau });
     Ok(best)
 }
 

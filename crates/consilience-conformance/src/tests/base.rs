@@ -14,6 +14,7 @@ enum Flaw {
     TellsNothing,
     DividesByTheSpread,
     PanicsOnOverflow,
+    SquaresAsItComes,
     GoesByPosition,
     ReadsMemoryInOrder,
     CountsThreads,
@@ -66,13 +67,18 @@ impl BaseClusterer for Toy {
             - x.column(0).iter().fold(f64::MAX, |m, &v| m.min(v));
         assert!(self.0 != Flaw::DividesByTheSpread || n < 2 || spread > 0.0, "0/0");
 
+        // Squares of what is at most 1 do not overflow.
+        let unit = match self.0 {
+            Flaw::PanicsOnOverflow | Flaw::SquaresAsItComes => 1.0,
+            _ => x.iter().fold(f64::MIN_POSITIVE, |most, v| most.max(v.abs())),
+        };
+        let square = |a: f64, b: f64| (a / unit - b / unit).powi(2);
         let mut label = vec![0u64; n];
         let mut distance = vec![f64::INFINITY; n];
         let mut centre = 0;
         for c in 0..clusters {
             for i in 0..n {
-                let d: f64 =
-                    x.row(i).iter().zip(x.row(centre)).map(|(a, b)| (a - b) * (a - b)).sum();
+                let d: f64 = x.row(i).iter().zip(x.row(centre)).map(|(&a, &b)| square(a, b)).sum();
                 assert!(self.0 != Flaw::PanicsOnOverflow || d.is_finite(), "overflow");
                 if d < distance[i] {
                     (distance[i], label[i]) = (d, c as u64);
@@ -133,6 +139,7 @@ fn every_law_catches_what_breaks_it() {
         ("k above the number of distinct rows", Flaw::TellsNothing, "clusters missing None"),
         ("k above the number of distinct rows", Flaw::GoesByPosition, "clusters, expected 3"),
         ("values near the ends of the range", Flaw::PanicsOnOverflow, "panicked (overflow)"),
+        ("values near the ends of the range", Flaw::SquaresAsItComes, "ARI"),
         ("blobs are found, in both precisions", Flaw::GoesByPosition, "adjusted Rand index"),
         ("memory layout does not matter", Flaw::ReadsMemoryInOrder, "column-major"),
         ("same bits at any number of threads", Flaw::CountsThreads, "with 2 threads"),
