@@ -75,9 +75,9 @@ impl Standard {
 
     /// The map on plain features, from one on standard ones.
     pub(crate) fn map(&self, l: Array2<f64>) -> Result<LinearMap> {
-        let mut all = Array2::zeros((l.nrows(), self.factor.len()));
+        let mut all = room::table(l.nrows(), self.factor.len())?;
         for (column, &j) in l.columns().into_iter().zip(&self.varying) {
-            all.column_mut(j).assign(&column.mapv(|v| v * self.factor[j]));
+            all.column_mut(j).zip_mut_with(&column, |a, v| *a = v * self.factor[j]);
         }
         LinearMap::learned(all)
     }

@@ -44,12 +44,8 @@ pub struct Scaled<'a> {
 impl<'a> Scaled<'a> {
     /// Checked features are expected.
     pub fn new(features: Dense<'a>) -> Self {
-        let place = match features {
-            Dense::F32(_) => Place::HERE,
-            Dense::F64(x) => Place::of(x),
-        };
-        if (1.0 / LARGE..=LARGE).contains(&place.unit) {
-            // Differences are exact wherever the rows are.
+        let place = with_rows!(features, |x| Place::of(x));
+        if place.off.is_none() && (1.0 / LARGE..=LARGE).contains(&place.unit) {
             return Scaled { features, copy: None, place: Place::HERE };
         }
         Scaled::like(features, &place)
