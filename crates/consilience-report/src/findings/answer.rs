@@ -41,7 +41,7 @@ pub struct InputFindings {
     pub unlabelled: u64,
     /// Number of features, where there are any.
     pub features: Option<usize>,
-    /// [`Ensemble::fingerprint`], in hexadecimal digits.
+    /// [`Ensemble::fingerprint`](consilience_core::Ensemble::fingerprint), in hexadecimal digits.
     pub fingerprint: String,
     /// Objects that samples were drawn of, where not all are shown.
     pub sampled: Option<u64>,
