@@ -12,9 +12,8 @@ use crate::{Asked, Failure};
 pub(crate) const BESIDE_MEMBERS: &str = "Fig. 8: beside the members";
 pub(crate) const OVER_SIZE: &str = "Figs. 4 and 10: over the number M of members";
 
-/// Draws, as in the paper's Fig. 10; fewer here, since every size is clustered anew.
+/// Draws, as in the paper's Fig. 10.
 const DRAWS: u64 = 20;
-const DRAWS_OF_A_SIZE: u64 = 5;
 const MEMBERS: usize = 10;
 const SIZES: [usize; 5] = [10, 20, 30, 40, 50];
 /// Pools of Fig. 10: those of 1,000 microclusters have thousands with fifty members.
@@ -64,7 +63,7 @@ pub(crate) fn beside_members(asked: Asked<'_>) -> Result<String, Failure> {
 
 /// Figs. 4 and 10.
 pub(crate) fn over_size(asked: Asked<'_>) -> Result<String, Failure> {
-    let draws = asked.seeds.unwrap_or(DRAWS_OF_A_SIZE) as usize;
+    let draws = asked.seeds.unwrap_or(DRAWS) as usize;
     let mut text = format!(
         "NMI at the best number of clusters, {draws} draws (the paper: 20), two of its ten sets, \
          six of its\ntwelve methods: the others take long for ensembles of fifty. The paper shows \
