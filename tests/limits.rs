@@ -1,6 +1,8 @@
 //! What a method may take: no memory beyond its budget, no count that would never end, and no
 //! message that is all digits.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use consilience::catalogue::{self, Settings};
 use consilience::constrained::Ccskl;
 use consilience::core::BaseClusterer;
@@ -15,7 +17,8 @@ use consilience::report::ClusteringReport;
 use consilience::scores::jensen_shannon_within;
 use consilience::trust::Diagnostics;
 use consilience::{
-    Ensemble, Error, ErrorKind, Memberships, MemoryBudget, Partition, Seed, SideInformation,
+    Ensemble, Error, ErrorKind, Memberships, MemoryBudget, Observer, Partition, Seed,
+    SideInformation,
 };
 use ndarray::Array2;
 
@@ -225,4 +228,37 @@ fn messages_hold_numbers_in_their_short_form() {
     );
     let row = ndarray::array![[1e308, -1e308]];
     short(consilience::Memberships::new(row).unwrap_err());
+}
+
+/// Counts how often it is asked whether to stop, in all and until the microclusters were told.
+#[derive(Default)]
+struct AfterNodes {
+    asked: AtomicUsize,
+    nodes: AtomicUsize,
+}
+
+impl Observer for AfterNodes {
+    fn progress(&self, stage: &str, _: usize, _: usize) {
+        if stage == "microclusters" {
+            self.nodes.store(self.asked.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        false
+    }
+}
+
+/// With millions of objects every pass over the labels of the members takes its time: each method
+/// asks at each member, when it has found the microclusters and again when it reads them.
+#[test]
+fn every_method_asks_whether_to_stop_at_each_member() {
+    let ensemble = scattered(false);
+    for method in catalogue::methods() {
+        let heard = AfterNodes::default();
+        method.build(&Settings::new(3)).unwrap().fit(&ensemble, &heard).unwrap();
+        let after = heard.asked.into_inner() - heard.nodes.into_inner();
+        assert!(after >= 2 * ensemble.n_members(), "{}: {after}", method.name());
+    }
 }

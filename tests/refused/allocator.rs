@@ -1,4 +1,4 @@
-//! The system's allocator, which can be told to refuse one large request.
+//! The system's allocator, which can be told to refuse one large request, and counts what is held.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -14,6 +14,46 @@ pub(crate) const LARGE: usize = 256 << 10;
 static LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
 static REFUSED: AtomicBool = AtomicBool::new(false);
 static TRACES: AtomicBool = AtomicBool::new(false);
+
+/// Bytes that are held, and the most that were at one time since the last look.
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+/// The largest request since the last look, and from which size on they are not counted.
+static LARGEST: AtomicUsize = AtomicUsize::new(0);
+static UNCOUNTED: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+fn taken(bytes: usize) {
+    LARGEST.fetch_max(bytes, SeqCst);
+    if bytes < UNCOUNTED.load(SeqCst) {
+        MOST.fetch_max(HELD.fetch_add(bytes, SeqCst) + bytes, SeqCst);
+    }
+}
+
+fn given_back(bytes: usize) {
+    if bytes < UNCOUNTED.load(SeqCst) {
+        HELD.fetch_sub(bytes, SeqCst);
+    }
+}
+
+/// Requests half as large as the largest one that this makes are not counted from now on, where
+/// that is one of many MiB.
+#[allow(dead_code)]
+pub(crate) fn not_counted(run: impl FnOnce()) {
+    LARGEST.store(0, SeqCst);
+    run();
+    let half = LARGEST.load(SeqCst) / 2;
+    UNCOUNTED.store(if half > 8 << 20 { half } else { usize::MAX }, SeqCst);
+}
+
+/// The most bytes that are held at one time while something runs, beside those held before.
+#[allow(dead_code)]
+pub(crate) fn most_held<T>(run: impl FnOnce() -> T) -> (T, usize) {
+    let before = HELD.load(SeqCst);
+    MOST.store(before, SeqCst);
+    let found = run();
+    (found, MOST.load(SeqCst).saturating_sub(before))
+}
 
 struct Refusing;
 
@@ -44,6 +84,7 @@ unsafe impl GlobalAlloc for Refusing {
         if refused(layout.size()) {
             return null_mut();
         }
+        taken(layout.size());
         // SAFETY: the caller's contract is that of the system's allocator.
         unsafe { System.alloc(layout) }
     }
@@ -52,6 +93,7 @@ unsafe impl GlobalAlloc for Refusing {
         if refused(layout.size()) {
             return null_mut();
         }
+        taken(layout.size());
         // SAFETY: as above.
         unsafe { System.alloc_zeroed(layout) }
     }
@@ -60,11 +102,15 @@ unsafe impl GlobalAlloc for Refusing {
         if size > layout.size() && refused(size) {
             return null_mut();
         }
+        // Both are held where the system has to move what is there.
+        taken(size);
+        given_back(layout.size());
         // SAFETY: as above.
         unsafe { System.realloc(old, layout, size) }
     }
 
     unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
+        given_back(layout.size());
         // SAFETY: as above; all that is freed came from the system's allocator.
         unsafe { System.dealloc(old, layout) }
     }

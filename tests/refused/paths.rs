@@ -66,7 +66,7 @@ pub(crate) const PATHS: &[Path] = &[
     path("WEAC", 0, |_| methods::square("weac-al", 5)),
     path("WCT", 0, |_| methods::square("wct-al", 0)),
     path("SRS", 0, |_| methods::square("srs-al", 0)),
-    path("GP-MGLA", 1, |_| methods::long("gp-mgla")),
+    path("GP-MGLA", 5, |_| methods::long("gp-mgla")),
     path("HGPA", 0, |_| methods::long("hgpa")),
     path("SRW", 1, |_| methods::square("srw", 0)),
     path("ECPCS-MC", 20, |_| methods::long("ecpcs-mc")),

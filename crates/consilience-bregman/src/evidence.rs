@@ -232,7 +232,15 @@ impl PairEvidence {
         let n = microclusters.n_nodes();
         let expected = share * n as f64 * (n as f64 - 1.0) / 2.0;
         let expected = (expected + 6.0 * expected.sqrt()).min(9e15) as usize;
-        budget.check_table("sampled pair counts", expected, 1, 24)?;
+        // As they are drawn, in room that doubles, and then both ways round, beside the labels.
+        let (drawn, kept) = match microclusters.is_plain() {
+            true => (size_of::<PairCount<u16>>(), 2 * (4 + 2 * size_of::<u16>())),
+            false => (size_of::<PairCount<f64>>(), 2 * (4 + 2 * size_of::<f64>())),
+        };
+        let width = microclusters.rows().iter().map(|p| p.labels().width()).max().unwrap_or(1);
+        let labels = microclusters.n_members().saturating_mul(width);
+        let tables = [(expected, 2 * drawn + kept), (n, labels)];
+        budget.check_tables("sampled pair counts", &tables, 1)?;
         if !microclusters.is_plain() {
             let agreement = |i, j| microclusters.agreement(i, j);
             let chunks = sample_all(n, share, seed, observer, |i, j| {

@@ -407,7 +407,10 @@ impl Run<'_> {
     fn solve(&self, report: &mut Report) -> Result<Solved> {
         let Run { pcc, clusters, observer, .. } = *self;
         let n = self.evidence.n_nodes();
-        pcc.budget.check_table("memberships", n, clusters, 16)?;
+        // Of the best start and the one that is tried, by rows and, where all pairs are held, by
+        // columns as well; and as it is drawn.
+        let entry = if self.evidence.is_dense() { 40 } else { 24 };
+        pcc.budget.check_table("memberships", n, clusters, entry)?;
         let mut point = self.best_start()?;
         let problem = self.problem();
         let converged;
@@ -466,6 +469,6 @@ impl Run<'_> {
         for i in (0..n).filter(|&i| self.evidence.alone(i)) {
             y.row_mut(i).fill(1.0 / k as f64);
         }
-        Ok(Point::new(y.view(), self.evidence.is_dense()))
+        Point::new(y.view(), self.evidence.is_dense())
     }
 }

@@ -1,6 +1,6 @@
 //! The iterate of a solver: the memberships, the objective and the optimality gap there.
 
-use consilience_core::{Observer, Result, Stop};
+use consilience_core::{Observer, Result, Stop, room};
 use consilience_num::reduce::ordered_chunks;
 use ndarray::{Array2, ArrayView2};
 
@@ -29,10 +29,10 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    pub(crate) fn new(y: ArrayView2<'_, f64>, dense: bool) -> Self {
-        let rows: Vec<f64> = y.iter().copied().collect();
-        let columns = if dense { y.t().iter().copied().collect() } else { Vec::new() };
-        Point { clusters: y.ncols(), rows, columns }
+    pub(crate) fn new(y: ArrayView2<'_, f64>, dense: bool) -> Result<Self> {
+        let rows = room::collected(y.iter().copied())?;
+        let columns = if dense { room::collected(y.t().iter().copied())? } else { Vec::new() };
+        Ok(Point { clusters: y.ncols(), rows, columns })
     }
 
     pub(crate) fn len(&self) -> usize {

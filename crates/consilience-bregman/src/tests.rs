@@ -62,7 +62,7 @@ fn objective_and_gradient_are_those_of_single_objects() {
             let expected = reference::objective(&c, &both, formula, &z);
             for evidence in [&all, &listed] {
                 let problem = Problem { evidence, divergence, clusters: 4 };
-                let point = Point::new(y.view(), evidence.is_dense());
+                let point = Point::new(y.view(), evidence.is_dense()).unwrap();
                 let found = point::objective(&problem, &point, &()).unwrap();
                 assert!((found - expected).abs() < 1e-9 * expected.abs(), "{found} {expected}");
                 let mut row = Row::default();
@@ -197,7 +197,7 @@ fn samples_count_every_pair_of_objects_alike() {
     // What is left of the objective without the pairs of different microclusters.
     let within = |evidence: &PairEvidence| {
         let problem = Problem { evidence, divergence: &KullbackLeibler, clusters: 3 };
-        let point = Point::new(y.view(), evidence.is_dense());
+        let point = Point::new(y.view(), evidence.is_dense()).unwrap();
         let mut rest = point::objective(&problem, &point, &()).unwrap();
         for i in 0..m.n_nodes() {
             for (j, c, both) in evidence.row(i).into_iter().filter(|p| p.0 > i) {
@@ -236,7 +236,7 @@ fn line_search_is_the_papers() {
                 let y = inside(w, m.n_nodes(), 3);
                 let mut expected = y.clone();
                 reference::line_search(&c, &both, formula, &mut expected, 25, 1e-9);
-                let mut point = Point::new(y.view(), dense);
+                let mut point = Point::new(y.view(), dense).unwrap();
                 let problem = Problem { evidence: &evidence, divergence, clusters: 3 };
                 line_search::solve(&problem, &mut point, 1e-12, 25, &()).unwrap();
                 let found = point.into_array();
@@ -260,7 +260,8 @@ fn every_iterate_is_feasible_and_the_objective_never_rises() {
             };
             for (divergence, _) in DIVERGENCES {
                 let problem = Problem { evidence: &evidence, divergence, clusters: 4 };
-                let start = Point::new(inside(w as u64, m.n_nodes(), 4).view(), share.is_none());
+                let start = inside(w as u64, m.n_nodes(), 4);
+                let start = Point::new(start.view(), share.is_none()).unwrap();
                 for newton in [true, false] {
                     let mut point = start.clone();
                     let mut last = point::objective(&problem, &point, &()).unwrap();
@@ -375,7 +376,7 @@ fn never_rises(problem: &Problem<'_>, seed: u64, rounds: usize) {
     for i in (0..n).filter(|&i| evidence.alone(i)) {
         y.row_mut(i).fill(1.0 / problem.clusters as f64);
     }
-    let start = Point::new(y.view(), evidence.is_dense());
+    let start = Point::new(y.view(), evidence.is_dense()).unwrap();
     let mut row = Row::default();
     let weight = |i: usize| {
         row.load(problem, &start, i);

@@ -260,7 +260,8 @@ impl Similarity for CompletedCoAssociation {
         self.budget.check_square("known entries and similarity", nodes.n_nodes(), 76)?;
         // A solver that stops at a gap sees the order of its rows: the order of the objects must
         // not be in it.
-        let canonical = report.stage("canonical order", || nodes.clone().canonical())?;
+        let canonical =
+            report.stage("canonical order", || nodes.clone().canonical_observed(observer))?;
         let observed = report.stage("pair counts", || self.observed(&canonical, observer))?;
         let completed = self.completion.memory_budget(self.budget).fit(&observed, observer)?;
         report.adopt(completed.report);

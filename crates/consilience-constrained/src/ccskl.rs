@@ -146,7 +146,7 @@ impl Ccskl {
             .parallel(rayon::current_num_threads() > 1);
         watch.step(2)?;
         let found = fit(rows, None, &options, watch.observer())?;
-        let start = first_centres(rows, side, clusters, self.seed)?;
+        let start = first_centres(rows, side, clusters, self.seed, watch.observer())?;
         let seeded =
             from_centres(rows, None, start.view(), &options, &OnlyCancels(watch.observer()))?;
         Ok(if seeded.inertia < found.inertia { seeded } else { found })
@@ -169,7 +169,7 @@ impl ConstrainedClusterer for Ccskl {
         self.check()?;
         observer.check()?;
         let mut report = Report::default();
-        let (frame, x) = Frame::new(&features)?;
+        let (frame, x) = Frame::new(&features, observer)?;
         let n = x.nrows();
         let count = self.eigenvectors.max(clusters).min(n);
         self.budget.check_table("eigenvectors", n, count, 8 * 6)?;
@@ -375,7 +375,10 @@ impl Assign for Embedding {
         let x = self.frame.apply(&features)?;
         let phi = self.graph.extend(x.view(), self.phi.view(), &self.values, &())?;
         let rows = self.embed(phi.view());
-        Ok(nearest(rows.view(), self.centres.view()).into_iter().map(|l| l as usize).collect())
+        Ok(nearest(rows.view(), self.centres.view(), &())?
+            .into_iter()
+            .map(|l| l as usize)
+            .collect())
     }
 
     #[cfg(feature = "serde")]

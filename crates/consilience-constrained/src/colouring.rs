@@ -1,6 +1,6 @@
 //! List colouring: groups that are apart must get different clusters, each cheap.
 
-use consilience_core::{Error, ErrorKind, Result};
+use consilience_core::{Error, ErrorKind, Pace, Result, room};
 
 /// A first colouring in which no two neighbours are alike, cheap by greed; colours are `0..k` and
 /// `cost(v, c)` prefers one.
@@ -11,12 +11,14 @@ use consilience_core::{Error, ErrorKind, Result};
 /// one of them is tried.
 ///
 /// # Errors
-/// `Contradiction` where no colouring exists, `TooLarge` where `limit` steps have not decided that.
+/// `Contradiction` where no colouring exists, `TooLarge` where `limit` steps have not decided that
+/// or there is no memory for colours of nodes, `Cancelled`.
 pub(crate) fn colour(
     neighbours: &[Vec<usize>],
     k: usize,
     cost: impl Fn(usize, usize) -> f64,
     limit: usize,
+    pace: &mut Pace<'_>,
 ) -> Result<Vec<usize>> {
     let n = neighbours.len();
     let (peeled, core) = peel(neighbours, k);
@@ -25,9 +27,10 @@ pub(crate) fn colour(
     core.iter().for_each(|&v| in_core[v] = true);
     let mut steps = 0;
     for part in components(neighbours, &core, &in_core) {
-        Search::new(neighbours, &part, k, &cost).run(limit, &mut steps, &mut colour)?;
+        Search::new(neighbours, &part, k, &cost)?.run(limit, &mut steps, &mut colour, pace)?;
     }
     for &v in peeled.iter().rev() {
+        pace.work(k.saturating_add(neighbours[v].len()))?;
         let mut taken = vec![false; k];
         neighbours[v].iter().filter(|&&u| colour[u] < k).for_each(|&u| taken[colour[u]] = true);
         // One is free: fewer than k neighbours were left when v was peeled.
@@ -92,6 +95,9 @@ struct Level {
     left: Vec<usize>,
 }
 
+/// What sorting takes for each colour, in additions.
+const SORTING: usize = 16;
+
 /// The search for the colours of one connected part of the core.
 struct Search<'a, C> {
     neighbours: &'a [Vec<usize>],
@@ -110,27 +116,34 @@ struct Search<'a, C> {
 }
 
 impl<'a, C: Fn(usize, usize) -> f64> Search<'a, C> {
-    fn new(neighbours: &'a [Vec<usize>], part: &'a [usize], k: usize, cost: &'a C) -> Self {
+    fn new(neighbours: &'a [Vec<usize>], part: &'a [usize], k: usize, cost: &'a C) -> Result<Self> {
         let mut number = vec![usize::MAX; neighbours.len()];
         part.iter().enumerate().for_each(|(p, &v)| number[v] = p);
-        Search {
+        Ok(Search {
             neighbours,
             part,
             number,
             k,
             cost,
-            taken: vec![0; part.len() * k],
+            taken: room::zeros(part.len().saturating_mul(k))?,
             open: vec![k; part.len()],
             used: vec![0; k],
             path: Vec::new(),
-        }
+        })
     }
 
     /// Colours the part; `steps` counts on, up to `limit`.
-    fn run(&mut self, limit: usize, steps: &mut usize, colour: &mut [usize]) -> Result<()> {
+    fn run(
+        &mut self,
+        limit: usize,
+        steps: &mut usize,
+        colour: &mut [usize],
+        pace: &mut Pace<'_>,
+    ) -> Result<()> {
         while let Some(level) = self.choose(colour) {
+            pace.work(self.part.len().saturating_add(SORTING.saturating_mul(self.k)))?;
             self.path.push(level);
-            self.advance(limit, steps, colour)?;
+            self.advance(limit, steps, colour, pace)?;
         }
         Ok(())
     }
@@ -152,14 +165,22 @@ impl<'a, C: Fn(usize, usize) -> f64> Search<'a, C> {
             at += 1;
             self.used[c] > 0 || Some(at - 1) == fresh
         });
+        left.shrink_to_fit();
         Some(Level { node, left })
     }
 
     /// Colours the last node of the path, and goes back while it has no colour left.
-    fn advance(&mut self, limit: usize, steps: &mut usize, colour: &mut [usize]) -> Result<()> {
+    fn advance(
+        &mut self,
+        limit: usize,
+        steps: &mut usize,
+        colour: &mut [usize],
+        pace: &mut Pace<'_>,
+    ) -> Result<()> {
         loop {
             let Some(level) = self.path.last_mut() else { return Err(self.impossible(*steps)) };
             let (v, next) = (level.node, level.left.pop());
+            pace.work(self.neighbours[v].len().saturating_mul(2))?;
             self.clear(v, colour);
             let Some(c) = next else {
                 self.path.pop();
@@ -237,12 +258,14 @@ pub(crate) fn improve(
     k: usize,
     cost: impl Fn(usize, usize) -> f64,
     colour: &mut [usize],
-) -> bool {
+    pace: &mut Pace<'_>,
+) -> Result<bool> {
     let n = neighbours.len();
     let mut mark = vec![0u32; n];
     let mut round = 0u32;
     let mut changed = false;
     for v in 0..n {
+        pace.work(SORTING.saturating_mul(k))?;
         let mut order: Vec<usize> = (0..k).collect();
         order.sort_by(|&a, &b| cost(v, a).total_cmp(&cost(v, b)));
         for to in order {
@@ -257,6 +280,7 @@ pub(crate) fn improve(
             let (mut gain, mut size) = (0.0, 0.0);
             while at < chain.len() {
                 let u = chain[at];
+                pace.work(1 + neighbours[u].len())?;
                 let other = if colour[u] == from { to } else { from };
                 gain += cost(u, other) - cost(u, colour[u]);
                 size += cost(u, colour[u]).abs();
@@ -277,7 +301,7 @@ pub(crate) fn improve(
             }
         }
     }
-    changed
+    Ok(changed)
 }
 
 #[cfg(test)]
@@ -319,13 +343,15 @@ mod tests {
             let edges: Vec<_> = (0..s.below(4 * n)).map(|_| (s.below(n), s.below(n))).collect();
             let g = graph(n, &edges);
             let prices: Vec<f64> = (0..n * k).map(|_| s.uniform()).collect();
-            match colour(&g, k, |v, c| prices[v * k + c], 1_000_000) {
+            match colour(&g, k, |v, c| prices[v * k + c], 1_000_000, &mut Pace::new(&())) {
                 Ok(c) => {
                     assert!(proper(&g, &c) && c.iter().all(|&c| c < k));
                     yes += 1;
                     let total = |c: &[usize]| (0..n).map(|v| prices[v * k + c[v]]).sum::<f64>();
                     let mut better = c.clone();
-                    while improve(&g, k, |v, c| prices[v * k + c], &mut better) {}
+                    while improve(&g, k, |v, c| prices[v * k + c], &mut better, &mut Pace::new(&()))
+                        .unwrap()
+                    {}
                     assert!(proper(&g, &better) && total(&better) <= total(&c) + 1e-12);
                 }
                 Err(e) => {
@@ -349,7 +375,14 @@ mod tests {
                 .filter(|&(a, b)| planted[a] != planted[b])
                 .collect();
             let g = graph(n, &edges);
-            let c = colour(&g, k, |v, c| ((v * 7 + c * 13) % 11) as f64, 1_000_000).unwrap();
+            let c = colour(
+                &g,
+                k,
+                |v, c| ((v * 7 + c * 13) % 11) as f64,
+                1_000_000,
+                &mut Pace::new(&()),
+            )
+            .unwrap();
             assert!(proper(&g, &c));
         }
     }
@@ -357,11 +390,15 @@ mod tests {
     #[test]
     fn cliques_and_the_limit_are_told() {
         let all: Vec<_> = (0..9).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
-        let error = colour(&graph(9, &all), 8, |_, c| c as f64, 1_000_000).unwrap_err();
+        let error = colour(&graph(9, &all), 8, |_, c| c as f64, 1_000_000, &mut Pace::new(&()))
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Contradiction);
         assert!(error.message().contains("proven"), "{error}");
-        assert!(colour(&graph(9, &all), 9, |_, c| c as f64, 1_000_000).is_ok());
-        let error = colour(&graph(9, &all), 8, |_, c| c as f64, 3).unwrap_err();
+        assert!(
+            colour(&graph(9, &all), 9, |_, c| c as f64, 1_000_000, &mut Pace::new(&())).is_ok()
+        );
+        let error =
+            colour(&graph(9, &all), 8, |_, c| c as f64, 3, &mut Pace::new(&())).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TooLarge);
     }
 }

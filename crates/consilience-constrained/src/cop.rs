@@ -1,15 +1,15 @@
 use consilience_core::{
-    Clustering, Clusters, ConstrainedClusterer, Error, ErrorKind, Features, Fit, Observer, Report,
-    Result, Seed, SideInformation, Status, Watch, at_least_one,
+    Clustering, Clusters, ConstrainedClusterer, Error, ErrorKind, Features, Fit, MemoryBudget,
+    Observer, Pace, Report, Result, Seed, SideInformation, Status, Watch, at_least_one, room,
 };
-use consilience_num::rows::mean_row;
-use ndarray::{Array1, Array2, ArrayView2, Zip};
+use ndarray::{Array2, ArrayView2, Zip};
 
 use crate::colouring::{colour, improve};
 use crate::frame::{
-    Frame, NearestCentre, drop_empty, first_centres, inertia, nearest, refill, take_means,
+    Frame, NearestCentre, drop_empty, first_centres, inertia, means_of, nearest, refill, take_means,
 };
 use crate::number::{FEWER, checked_number};
+use crate::prices::check_room;
 
 /// COP-KMeans: k-means that breaks no link.
 ///
@@ -56,7 +56,7 @@ use crate::number::{FEWER, checked_number};
 /// [`ErrorKind::Contradiction`](consilience_core::ErrorKind::Contradiction) where it is proven that
 /// k clusters are too few for the cannot-links,
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the search ends without an
-/// answer.
+/// answer, and where features and costs exceed the memory budget.
 ///
 /// # References
 /// K. Wagstaff, C. Cardie, S. Rogers, S. Schroedl, "Constrained k-means clustering with background
@@ -68,6 +68,7 @@ pub struct CopKMeans {
     clusters: Clusters,
     max_iterations: usize,
     search_limit: usize,
+    budget: MemoryBudget,
     seed: Seed,
 }
 
@@ -81,6 +82,7 @@ impl CopKMeans {
             clusters: clusters.into(),
             max_iterations: 100,
             search_limit: 1_000_000,
+            budget: MemoryBudget::default(),
             seed: Seed(0),
         }
     }
@@ -92,6 +94,10 @@ impl CopKMeans {
         /// Most steps of the search for a first assignment. Default 1,000,000; at least 1.
         pub fn search_limit(mut self, steps: usize) { self.search_limit = steps }
 
+        /// How much memory the features, the means of labelled sets and their costs in all
+        /// clusters may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
+
         /// Default `Seed(0)`.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
@@ -101,39 +107,57 @@ impl CopKMeans {
 struct Sets<'a> {
     side: &'a SideInformation,
     neighbours: Vec<Vec<usize>>,
-    means: Vec<Array1<f64>>,
+    means: Array2<f64>,
 }
 
 impl<'a> Sets<'a> {
-    fn new(x: ArrayView2<'_, f64>, side: &'a SideInformation) -> Self {
+    fn new(
+        x: ArrayView2<'_, f64>,
+        side: &'a SideInformation,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let mut pace = Pace::new(observer);
         let sets = side.labelled_sets();
         let mut neighbours = vec![Vec::new(); sets.len()];
         for (a, b) in side.sets_apart() {
-            neighbours[a].push(b);
-            neighbours[b].push(a);
+            pace.work(1)?;
+            room::push(&mut neighbours[a], b)?;
+            room::push(&mut neighbours[b], a)?;
         }
-        let means = sets.iter().map(|s| mean_row(x, s)).collect();
-        Sets { side, neighbours, means }
+        let means = means_of(x, sets.iter(), &mut pace)?;
+        Ok(Sets { side, neighbours, means })
     }
 
     /// What each set costs in each cluster.
-    fn prices(&self, centres: &Array2<f64>) -> Array2<f64> {
+    fn prices(&self, centres: &Array2<f64>, observer: &dyn Observer) -> Result<Array2<f64>> {
         let sets = self.side.labelled_sets();
-        Array2::from_shape_fn((sets.len(), centres.nrows()), |(s, h)| {
-            let apart = Zip::from(&self.means[s])
+        let (mut pace, d) = (Pace::new(observer), centres.ncols());
+        let mut prices = room::table(sets.len(), centres.nrows())?;
+        for ((s, h), price) in prices.indexed_iter_mut() {
+            pace.work(d)?;
+            let apart = Zip::from(self.means.row(s))
                 .and(centres.row(h))
                 .fold(0.0, |d, a, b| d + (a - b) * (a - b));
-            apart * sets[s].len() as f64
-        })
+            *price = apart * sets[s].len() as f64;
+        }
+        Ok(prices)
     }
 
     /// Swaps along chains while that pays.
-    fn improve(&self, price: &Array2<f64>, of_set: &mut [usize]) {
+    fn improve(
+        &self,
+        price: &Array2<f64>,
+        of_set: &mut [usize],
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        let mut pace = Pace::new(observer);
         for _ in 0..PASSES {
-            if !improve(&self.neighbours, price.ncols(), |s, h| price[[s, h]], of_set) {
+            let price_of = |s, h| price[[s, h]];
+            if !improve(&self.neighbours, price.ncols(), price_of, of_set, &mut pace)? {
                 break;
             }
         }
+        Ok(())
     }
 
     /// Every object at its nearest centre, or with its set; empty clusters get an object that may
@@ -143,18 +167,35 @@ impl<'a> Sets<'a> {
         x: ArrayView2<'_, f64>,
         centres: &mut Array2<f64>,
         of_set: &mut [usize],
-    ) -> Vec<u32> {
+        observer: &dyn Observer,
+    ) -> Result<Vec<u32>> {
         let sets = self.side.labelled_sets();
-        let mut labels = nearest(x, centres.view());
+        let mut labels = nearest(x, centres.view(), observer)?;
         for &(i, s) in self.side.labelled_objects() {
             labels[i] = of_set[s] as u32;
         }
-        refill(x, &mut labels, centres, |i| self.side.set_of(i).is_none_or(|s| sets[s].len() == 1));
+        let free = |i| self.side.set_of(i).is_none_or(|s| sets[s].len() == 1);
+        refill(x, &mut labels, centres, free, observer)?;
         for &(i, s) in self.side.labelled_objects() {
             of_set[s] = labels[i] as usize;
         }
-        labels
+        Ok(labels)
     }
+}
+
+/// Pairs of sets that are apart; refuses classes that are more than the clusters.
+fn sets_apart(side: &SideInformation, clusters: usize) -> Result<usize> {
+    if !side.are_classes() {
+        return Ok(side.sets_apart().count());
+    }
+    let sets = side.labelled_sets().len();
+    if sets > clusters {
+        return Err(Error::new(
+            ErrorKind::Contradiction,
+            format!("{sets} sets that are all apart do not fit {clusters} clusters"),
+        ));
+    }
+    Ok(sets.saturating_mul(sets.saturating_sub(1)) / 2)
 }
 
 impl ConstrainedClusterer for CopKMeans {
@@ -172,27 +213,24 @@ impl ConstrainedClusterer for CopKMeans {
         let clusters = checked_number(self.name(), self.clusters, features.into(), side)?;
         at_least_one("max_iterations", self.max_iterations)?;
         at_least_one("search_limit", self.search_limit)?;
-        let sets = side.labelled_sets();
-        if side.are_classes() && sets.len() > clusters {
-            return Err(Error::new(
-                ErrorKind::Contradiction,
-                format!("{} sets that are all apart do not fit {clusters} clusters", sets.len()),
-            ));
-        }
         observer.check()?;
+        let apart = sets_apart(side, clusters)?;
+        // Beside the costs the next ones, and in the search what is taken and what is left.
+        check_room(self.budget, &features, side, clusters, 3, apart)?;
         let mut report = Report::default();
-        let (frame, x) = Frame::new(&features)?;
-        let mut centres = first_centres(x.view(), side, clusters, self.seed)?;
+        let (frame, x) = Frame::new(&features, observer)?;
+        let mut centres = first_centres(x.view(), side, clusters, self.seed, observer)?;
         // Duplicates may be apart: cannot-links need the clusters that were asked for, not the
         // distinct rows.
         while centres.nrows() < clusters {
             let row = centres.row(0).to_owned();
             let _ = centres.push_row(row.view());
         }
-        let graph = Sets::new(x.view(), side);
-        let mut price = graph.prices(&centres);
+        let graph = Sets::new(x.view(), side, observer)?;
+        let mut price = graph.prices(&centres, observer)?;
         let mut of_set = report.stage("search", || {
-            colour(&graph.neighbours, clusters, |s, h| price[[s, h]], self.search_limit)
+            let mut pace = Pace::new(observer);
+            colour(&graph.neighbours, clusters, |s, h| price[[s, h]], self.search_limit, &mut pace)
         })?;
         let mut watch = Watch::new(observer, self.name(), self.max_iterations);
         let mut labels: Vec<u32> = Vec::new();
@@ -200,18 +238,19 @@ impl ConstrainedClusterer for CopKMeans {
         for iteration in 0..self.max_iterations {
             watch.step(iteration)?;
             report.iterations = iteration + 1;
-            graph.improve(&price, &mut of_set);
-            let now = graph.place(x.view(), &mut centres, &mut of_set);
+            graph.improve(&price, &mut of_set, observer)?;
+            let now = graph.place(x.view(), &mut centres, &mut of_set, observer)?;
             let before = std::mem::replace(&mut labels, now);
             if labels == before {
                 report.status = Status::Solved;
                 break;
             }
-            take_means(x.view(), &labels, &mut centres);
-            price = graph.prices(&centres);
+            take_means(x.view(), &labels, &mut centres, observer)?;
+            price = graph.prices(&centres, observer)?;
         }
         drop_empty(&mut labels, &mut centres);
-        report.objective = Some(frame.square_out(inertia(x.view(), &labels, centres.view())));
+        let inertia = inertia(x.view(), &labels, centres.view(), observer)?;
+        report.objective = Some(frame.square_out(inertia));
         report.expect_clusters(clusters, centres.nrows(), FEWER);
         let k = centres.nrows();
         Ok(Fit::new(Clustering::new(&labels, k, NearestCentre { frame, centres })?, report))

@@ -104,7 +104,7 @@ impl Fpc {
         }
         let first = self.first.unwrap_or_else(|| seed.derive("fpc", 0).stream().below(n));
         let watch = Watch::new(observer, "farthest points", clusters);
-        with_table!(features, |rows, place| grown(Sets::new(rows, place), clusters, first, watch))
+        with_table!(features, |rows, place| grown(Sets::new(rows, place)?, clusters, first, watch))
     }
 }
 

@@ -1,13 +1,17 @@
 //! What the constrained clusterers share: the frame that they compute in, first centres, means, and
 //! the assignment of new objects to the nearest centre.
 
+use std::ops::Range;
+
 #[cfg(feature = "serde")]
 use consilience_core::stored::Parts;
-use consilience_core::{Assign, Dense, Features, Result, Seed, SideInformation, room};
+use consilience_core::{
+    Assign, Dense, Features, Observer, Pace, Result, Seed, SideInformation, Stop, room,
+};
 use consilience_num::kmeans;
 use consilience_num::reduce::ordered_chunks;
-use consilience_num::rows::mean_row;
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Zip};
+use consilience_num::rows::narrowed;
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Zip};
 
 /// Rows whose sums are taken together.
 pub(crate) const CHUNK: usize = 1024;
@@ -27,25 +31,31 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub(crate) fn new(features: &Dense<'_>) -> Result<(Self, Array2<f64>)> {
+    pub(crate) fn new(
+        features: &Dense<'_>,
+        observer: &dyn Observer,
+    ) -> Result<(Self, Array2<f64>)> {
         let mut x = features.to_f64()?;
-        let mut power = exponent(&x);
+        let mut power = exponent(largest(&x, observer)?);
         let unit = 2f64.powi(power);
-        x.mapv_inplace(|v| v * unit);
-        let mut mean = sums(x.view(), |_| 0, 1).0.row(0).to_owned() / x.nrows() as f64;
+        each_chunk(&mut x, observer, |mut rows| rows.mapv_inplace(|v| v * unit))?;
+        let (sum, _) = sums(x.view(), |_| 0, 1, observer)?;
+        let mut mean = sum.row(0).to_owned() / x.nrows() as f64;
+        let mut pace = Pace::new(observer);
         for (mean, column) in mean.iter_mut().zip(x.columns()) {
+            pace.work(column.len())?;
             // A sum of equal numbers rounds, and what is left of a large one is no small number.
             if column.iter().all(|v| *v == column[0]) {
                 *mean = column[0];
             }
         }
-        x -= &mean;
+        each_chunk(&mut x, observer, |mut rows| rows -= &mean)?;
         // Large numbers that hardly vary must not make the others small: their squares vanish.
-        let reach = largest(&x);
+        let reach = largest(&x, observer)?;
         if reach > 0.0 && reach < NARROW {
-            let more = exponent(&x).min(MOST - power);
+            let more = exponent(reach).min(MOST - power);
             let by = 2f64.powi(more);
-            x.mapv_inplace(|v| v * by);
+            each_chunk(&mut x, observer, |mut rows| rows.mapv_inplace(|v| v * by))?;
             mean.mapv_inplace(|v| v * by);
             power += more;
         }
@@ -64,20 +74,26 @@ impl Frame {
     }
 
     /// The features of a table in the frame that vary.
-    pub(crate) fn varying(&self, x: Array2<f64>) -> Varying {
-        let variance = |((j, column), &mean): ((usize, ArrayView1<'_, f64>), &f64)| {
+    pub(crate) fn varying(&self, x: Array2<f64>, observer: &dyn Observer) -> Result<Varying> {
+        let (mut features, mut variance) = (Vec::new(), Vec::new());
+        let mut pace = Pace::new(observer);
+        for ((j, column), &mean) in x.columns().into_iter().enumerate().zip(&self.mean) {
+            // Twice, and every number has to be fetched.
+            pace.work(column.len().saturating_mul(8))?;
             let square = column.dot(&column) / x.nrows() as f64;
             let varies = column.iter().any(|v| *v != column[0]);
             let rounding = (ROUNDING * mean).powi(2).max(f64::MIN_POSITIVE.sqrt());
-            (varies && square > rounding).then_some((j, square))
-        };
-        let found = x.columns().into_iter().enumerate().zip(&self.mean).filter_map(variance);
-        let (features, variance): (Vec<usize>, Vec<f64>) = found.unzip();
-        if features.is_empty() {
-            let (x, variance) = (Array2::zeros((x.nrows(), 1)), Array1::ones(1));
-            return Varying { x, features: vec![0], variance };
+            if varies && square > rounding {
+                features.push(j);
+                variance.push(square);
+            }
         }
-        Varying { x: of_features(x, &features), features, variance: variance.into() }
+        if features.is_empty() {
+            let (x, variance) = (room::table(x.nrows(), 1)?, Array1::ones(1));
+            return Ok(Varying { x, features: vec![0], variance });
+        }
+        pace.work(x.len())?;
+        Ok(Varying { x: narrowed(x, &features), features, variance: variance.into() })
     }
 
     #[cfg(feature = "serde")]
@@ -118,23 +134,32 @@ pub(crate) struct Varying {
     pub variance: Array1<f64>,
 }
 
-/// Some columns of a table.
-pub(crate) fn of_features(x: Array2<f64>, features: &[usize]) -> Array2<f64> {
-    if features.len() == x.ncols() {
-        return x;
-    }
-    Array2::from_shape_fn((x.nrows(), features.len()), |(i, j)| x[[i, features[j]]])
-}
-
-/// The exponent of the power of two that brings the largest entry near 1.
-fn exponent(x: &Array2<f64>) -> i32 {
-    let largest = largest(x);
+/// The exponent of the power of two that brings this largest entry near 1.
+fn exponent(largest: f64) -> i32 {
     if largest > 0.0 { -(largest.log2() as i32).clamp(-MOST, MOST) } else { 0 }
 }
 
 /// The largest size of an entry.
-pub(crate) fn largest(x: &Array2<f64>) -> f64 {
-    x.iter().fold(0.0, |m: f64, v| m.max(v.abs()))
+pub(crate) fn largest(x: &Array2<f64>, observer: &dyn Observer) -> Result<f64> {
+    let mut pace = Pace::new(observer);
+    x.axis_chunks_iter(Axis(0), CHUNK).try_fold(0.0, |most, rows| {
+        pace.work(rows.len())?;
+        Ok(rows.iter().fold(most, |m: f64, v| m.max(v.abs())))
+    })
+}
+
+/// Changes some rows at a time, and asks in between.
+pub(crate) fn each_chunk(
+    x: &mut Array2<f64>,
+    observer: &dyn Observer,
+    mut change: impl FnMut(ArrayViewMut2<'_, f64>),
+) -> Result<()> {
+    let mut pace = Pace::new(observer);
+    x.axis_chunks_iter_mut(Axis(0), CHUNK).try_for_each(|rows| {
+        pace.work(rows.len())?;
+        change(rows);
+        Ok(())
+    })
 }
 
 /// Nearest centre in the frame.
@@ -152,7 +177,7 @@ impl Assign for NearestCentre {
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let features = features.dense()?;
         let x = self.frame.apply(&features)?;
-        Ok(nearest(x.view(), self.centres.view()).into_iter().map(|l| l as usize).collect())
+        Ok(nearest(x.view(), self.centres.view(), &())?.into_iter().map(|l| l as usize).collect())
     }
 
     #[cfg(feature = "serde")]
@@ -175,8 +200,13 @@ impl NearestCentre {
 }
 
 /// The nearest centre of every row.
-pub(crate) fn nearest(x: ArrayView2<'_, f64>, centres: ArrayView2<'_, f64>) -> Vec<u32> {
-    kmeans::assign(x, centres, x.nrows() > CHUNK && rayon::current_num_threads() > 1)
+pub(crate) fn nearest(
+    x: ArrayView2<'_, f64>,
+    centres: ArrayView2<'_, f64>,
+    observer: &dyn Observer,
+) -> Result<Vec<u32>> {
+    let parallel = x.nrows() > CHUNK && rayon::current_num_threads() > 1;
+    kmeans::try_assign(x, centres, parallel, observer)
 }
 
 /// Sums of the rows of each group, and their numbers.
@@ -184,45 +214,73 @@ pub(crate) fn sums(
     x: ArrayView2<'_, f64>,
     group: impl Fn(usize) -> usize + Sync,
     groups: usize,
-) -> (Array2<f64>, Vec<usize>) {
-    let empty = || (Array2::<f64>::zeros((groups, x.ncols())), vec![0usize; groups]);
-    ordered_chunks(
-        x.nrows(),
-        CHUNK,
-        |rows| {
-            let (mut sum, mut count) = empty();
-            for i in rows {
-                let mut row = sum.row_mut(group(i));
-                row += &x.row(i);
-                count[group(i)] += 1;
+    observer: &dyn Observer,
+) -> Result<(Array2<f64>, Vec<usize>)> {
+    let (mut sum, mut count) = (room::table(groups, x.ncols())?, vec![0usize; groups]);
+    let stop = Stop::new(observer);
+    // Of a chunk only the groups that have a row in it: there may be more groups than rows.
+    let part = |rows: Range<usize>| {
+        if stop.asked() {
+            return Ok(None);
+        }
+        let of: Vec<usize> = rows.clone().map(&group).collect();
+        let mut seen = of.clone();
+        seen.sort_unstable();
+        seen.dedup();
+        let mut sum = room::table(seen.len(), x.ncols())?;
+        for (i, g) in rows.zip(of) {
+            let mut row = sum.row_mut(seen.binary_search(&g).unwrap_or(0));
+            row += &x.row(i);
+        }
+        Ok(Some((seen, sum)))
+    };
+    let found: Result<()> = ordered_chunks(x.nrows(), CHUNK, part, Ok(()), |done, part| {
+        done?;
+        if let Some((seen, part)) = part? {
+            for (g, row) in seen.into_iter().zip(part.rows()) {
+                let mut to = sum.row_mut(g);
+                to += &row;
             }
-            (sum, count)
-        },
-        empty(),
-        |(mut sum, mut count), part| {
-            sum += &part.0;
-            count.iter_mut().zip(part.1).for_each(|(c, p)| *c += p);
-            (sum, count)
-        },
-    )
+        }
+        Ok(())
+    });
+    found?;
+    stop.check()?;
+    (0..x.nrows()).for_each(|i| count[group(i)] += 1);
+    Ok((sum, count))
 }
 
 /// Moves every centre that has rows to their mean.
-pub(crate) fn take_means(x: ArrayView2<'_, f64>, labels: &[u32], centres: &mut Array2<f64>) {
-    let (sum, count) = sums(x, |i| labels[i] as usize, centres.nrows());
+pub(crate) fn take_means(
+    x: ArrayView2<'_, f64>,
+    labels: &[u32],
+    centres: &mut Array2<f64>,
+    observer: &dyn Observer,
+) -> Result<()> {
+    let (sum, count) = sums(x, |i| labels[i] as usize, centres.nrows(), observer)?;
     for ((mut centre, sum), &count) in centres.rows_mut().into_iter().zip(sum.rows()).zip(&count) {
         if count > 0 {
             centre.assign(&sum);
             centre /= count as f64;
         }
     }
+    Ok(())
 }
 
 /// Squared distance of every row to the centre of its label, summed.
-pub(crate) fn inertia(x: ArrayView2<'_, f64>, labels: &[u32], centres: ArrayView2<'_, f64>) -> f64 {
-    consilience_num::reduce::ordered_sum(x.nrows(), CHUNK, |rows| {
-        rows.map(|i| square(x, i, centres, labels[i] as usize)).sum()
-    })
+pub(crate) fn inertia(
+    x: ArrayView2<'_, f64>,
+    labels: &[u32],
+    centres: ArrayView2<'_, f64>,
+    observer: &dyn Observer,
+) -> Result<f64> {
+    let stop = Stop::new(observer);
+    let sum = consilience_num::reduce::ordered_sum(x.nrows(), CHUNK, |rows| match stop.asked() {
+        true => 0.0,
+        false => rows.map(|i| square(x, i, centres, labels[i] as usize)).sum(),
+    });
+    stop.check()?;
+    Ok(sum)
 }
 
 /// Squared distance of row i to centre c.
@@ -247,10 +305,12 @@ pub(crate) fn first_centres(
     side: &SideInformation,
     k: usize,
     seed: Seed,
+    observer: &dyn Observer,
 ) -> Result<Array2<f64>> {
     let sets: Vec<&Vec<usize>> =
         side.labelled_sets().iter().filter(|s| s.len() > 1 || side.are_classes()).collect();
-    let means: Vec<Array1<f64>> = sets.iter().map(|s| mean_row(x, s)).collect();
+    let mut pace = Pace::new(observer);
+    let means = means_of(x, sets.iter().copied(), &mut pace)?;
     let mut centres = Array2::zeros((0, x.ncols()));
     let mut chosen = Vec::new();
     if sets.len() <= k {
@@ -269,7 +329,8 @@ pub(crate) fn first_centres(
             }
             chosen.push(best);
             for s in 0..sets.len() {
-                let apart = &means[s] - &means[best];
+                pace.work(x.ncols())?;
+                let apart = &means.row(s) - &means.row(best);
                 reach[s] = reach[s].min(apart.dot(&apart));
             }
         }
@@ -277,9 +338,27 @@ pub(crate) fn first_centres(
     }
     for &s in &chosen {
         // Shapes agree by construction.
-        let _ = centres.push_row(means[s].view());
+        let _ = centres.push_row(means.row(s));
     }
-    fill(x, centres, k, seed)
+    drop(means);
+    fill(x, centres, k, seed, &mut pace)
+}
+
+/// The mean of each set of rows.
+pub(crate) fn means_of<'a>(
+    x: ArrayView2<'_, f64>,
+    sets: impl ExactSizeIterator<Item = &'a Vec<usize>>,
+    pace: &mut Pace<'_>,
+) -> Result<Array2<f64>> {
+    let mut means = room::table(sets.len(), x.ncols())?;
+    for (mut mean, set) in means.rows_mut().into_iter().zip(sets) {
+        for &i in set {
+            pace.work(x.ncols())?;
+            mean += &x.row(i);
+        }
+        mean /= set.len().max(1) as f64;
+    }
+    Ok(means)
 }
 
 /// Draws objects with probability in proportion to the squared distance to the nearest centre.
@@ -288,12 +367,20 @@ fn fill(
     mut centres: Array2<f64>,
     k: usize,
     seed: Seed,
+    pace: &mut Pace<'_>,
 ) -> Result<Array2<f64>> {
     let mut stream = seed.derive("first centres", 0).stream();
-    let n = x.nrows();
+    let (n, d) = x.dim();
     let mut mass = room::filled(n, f64::INFINITY)?;
+    let mut nearer = |mass: &mut [f64], centres: &Array2<f64>, c: usize| {
+        mass.iter_mut().enumerate().try_for_each(|(i, mass)| {
+            pace.work(d)?;
+            *mass = mass.min(square(x, i, centres.view(), c));
+            Ok(())
+        })
+    };
     for c in 0..centres.nrows() {
-        (0..n).for_each(|i| mass[i] = mass[i].min(square(x, i, centres.view(), c)));
+        nearer(&mut mass, &centres, c)?;
     }
     while centres.nrows() < k {
         let drawn =
@@ -301,7 +388,7 @@ fn fill(
         let Some(next) = drawn else { break };
         let _ = centres.push_row(x.row(next));
         let c = centres.nrows() - 1;
-        (0..n).for_each(|i| mass[i] = mass[i].min(square(x, i, centres.view(), c)));
+        nearer(&mut mass, &centres, c)?;
     }
     Ok(centres)
 }
@@ -313,21 +400,25 @@ pub(crate) fn refill(
     labels: &mut [u32],
     centres: &mut Array2<f64>,
     free: impl Fn(usize) -> bool,
-) -> bool {
+    observer: &dyn Observer,
+) -> Result<bool> {
     let k = centres.nrows();
     let mut count = vec![0usize; k];
     labels.iter().for_each(|&l| count[l as usize] += 1);
     if count.iter().all(|&c| c > 0) {
-        return false;
+        return Ok(false);
     }
-    let mut distance: Vec<f64> = (0..labels.len())
-        .map(|i| if free(i) { square(x, i, centres.view(), labels[i] as usize) } else { 0.0 })
-        .collect();
+    let (mut distance, mut pace) = (room::zeros::<f64>(labels.len())?, Pace::new(observer));
+    for (i, distance) in distance.iter_mut().enumerate().filter(|&(i, _)| free(i)) {
+        pace.work(x.ncols())?;
+        *distance = square(x, i, centres.view(), labels[i] as usize);
+    }
     let mut moved = false;
     for empty in 0..k {
         if count[empty] > 0 {
             continue;
         }
+        pace.work(labels.len())?;
         let mut worst = (0.0, None);
         for (i, &d) in distance.iter().enumerate() {
             if d > worst.0 && count[labels[i] as usize] > 1 {
@@ -342,7 +433,7 @@ pub(crate) fn refill(
         centres.row_mut(empty).assign(&x.row(i));
         moved = true;
     }
-    moved
+    Ok(moved)
 }
 
 /// Leaves out the clusters without an object; the numbers of those kept.

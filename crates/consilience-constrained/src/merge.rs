@@ -1,6 +1,6 @@
 //! More sets of objects that belong together than clusters: which of them to unite.
 
-use consilience_core::{MemoryBudget, Result, SideInformation, Watch};
+use consilience_core::{MemoryBudget, Pace, Result, SideInformation, Watch, room};
 use consilience_num::rows::squared;
 use ndarray::Array2;
 
@@ -27,15 +27,21 @@ fn costs<R: Table>(
     watch: &mut Watch<'_>,
 ) -> Result<Array2<Cost>> {
     let sets = side.labelled_sets();
-    let all = |set: &Vec<usize>| set.iter().map(|&i| rows.row(i)).collect();
-    let points: Vec<Vec<Vec<f64>>> = sets.iter().map(all).collect::<Result<_>>()?;
+    let mut pace = Pace::new(watch.observer());
+    let mut all = |set: &Vec<usize>| {
+        pace.work(set.len().saturating_mul(rows.d()))?;
+        set.iter().map(|&i| rows.row(i)).collect()
+    };
+    let points: Vec<Vec<Vec<f64>>> = sets.iter().map(&mut all).collect::<Result<_>>()?;
     let m = sets.len();
-    let mut cost = Array2::from_elem((m, m), (0, 0.0));
+    let mut cost = room::table_of(m, m, |_| (0, 0.0))?;
+    let mut pace = Pace::new(watch.observer());
     for a in 0..m {
         watch.step(0)?;
         for b in a + 1..m {
             let mut far = 0.0f64;
             for x in &points[a] {
+                pace.work(points[b].len().saturating_mul(rows.d()))?;
                 for y in &points[b] {
                     far = far.max(squared(x, y));
                 }
@@ -59,7 +65,8 @@ pub(crate) fn merge_sets<R: Table>(
     watch: &mut Watch<'_>,
 ) -> Result<Merged> {
     let m = side.labelled_sets().len();
-    budget.check_square("costs of uniting sets", m, size_of::<Cost>())?;
+    let tables = [(m, 2 * m), (side.labelled_objects().len(), rows.d() + 4)];
+    budget.check_tables("costs of uniting sets", &tables, 8)?;
     let mut sets: Vec<Vec<usize>> = side.labelled_sets().to_vec();
     let mut cost = costs(rows, side, watch)?;
     let mut alive = vec![true; m];
@@ -69,7 +76,12 @@ pub(crate) fn merge_sets<R: Table>(
             _ => Some(b),
         })
     };
-    let mut partner: Vec<Option<usize>> = (0..m).map(|a| cheapest(a, &alive, &cost)).collect();
+    let mut pace = Pace::new(watch.observer());
+    let mut partner = Vec::with_capacity(m);
+    for a in 0..m {
+        pace.work(m)?;
+        partner.push(cheapest(a, &alive, &cost));
+    }
     let mut violated = 0;
     for _ in clusters..m {
         watch.step(0)?;
@@ -89,6 +101,7 @@ pub(crate) fn merge_sets<R: Table>(
         }
         for c in (0..m).filter(|&c| alive[c]) {
             if c == a || partner[c] == Some(a) || partner[c] == Some(b) {
+                pace.work(m)?;
                 partner[c] = cheapest(c, &alive, &cost);
             }
         }

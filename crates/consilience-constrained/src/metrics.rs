@@ -1,10 +1,15 @@
 //! Metrics with their volume, as MPCK-Means fits them: one of the clusters' or one for all.
 
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
 #[cfg(feature = "serde")]
 use consilience_core::stored::Parts;
-use consilience_core::{Error, Result};
-use consilience_num::eigen::{SymmetricEigen, symmetric_eigen};
-use consilience_num::reduce::ordered_chunks;
+use consilience_core::{Error, Observer, Pace, Result, Stop, room};
+use consilience_num::eigen::{SymmetricEigen, try_symmetric_eigen};
+use consilience_num::product::{across, times};
+use consilience_num::reduce::each_chunk;
+use consilience_num::rows::differences;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Zip};
 
 use crate::frame::CHUNK;
@@ -24,18 +29,34 @@ enum Kind {
 }
 
 /// A sum of outer products v v', or of its diagonal alone.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) enum Scatter {
     Diagonal(Array1<f64>),
     Full(Array2<f64>),
 }
 
 impl Scatter {
-    pub(crate) fn zero(d: usize, full: bool) -> Self {
-        if full {
-            Scatter::Full(Array2::zeros((d, d)))
+    pub(crate) fn zero(d: usize, full: bool) -> Result<Self> {
+        Ok(if full {
+            Scatter::Full(room::table(d, d)?)
         } else {
             Scatter::Diagonal(Array1::zeros(d))
+        })
+    }
+
+    /// A copy.
+    pub(crate) fn copied(&self) -> Result<Self> {
+        Ok(match self {
+            Scatter::Diagonal(s) => Scatter::Diagonal(s.clone()),
+            Scatter::Full(s) => Scatter::Full(room::copied_table(s.view())?),
+        })
+    }
+
+    /// What adding a row takes, in multiplications.
+    pub(crate) fn work(&self) -> usize {
+        match self {
+            Scatter::Diagonal(s) => s.len(),
+            Scatter::Full(s) => s.len(),
         }
     }
 
@@ -52,11 +73,17 @@ impl Scatter {
     }
 
     /// Adds `by` times the sum of r r' over the rows.
-    fn add_rows(&mut self, rows: ArrayView2<'_, f64>, by: f64) {
+    fn add_rows(
+        &mut self,
+        rows: ArrayView2<'_, f64>,
+        by: f64,
+        observer: &dyn Observer,
+    ) -> Result<()> {
         match self {
             Scatter::Diagonal(_) => rows.rows().into_iter().for_each(|r| self.add(r, by)),
-            Scatter::Full(s) => s.scaled_add(by, &rows.t().dot(&rows)),
+            Scatter::Full(s) => s.scaled_add(by, &across(rows, rows, observer)?),
         }
+        Ok(())
     }
 
     /// Adds `by` times another.
@@ -83,6 +110,7 @@ impl Scatter {
         weight: f64,
         variance: &Array1<f64>,
         floor: f64,
+        observer: &dyn Observer,
     ) -> Result<Metric> {
         match self {
             Scatter::Diagonal(s) => {
@@ -93,13 +121,15 @@ impl Scatter {
             }
             Scatter::Full(s) => {
                 let root = variance.mapv(f64::sqrt);
-                let mut scaled = s.clone();
+                let mut scaled = room::copied_table(s.view())?;
                 for (mut row, &r) in scaled.rows_mut().into_iter().zip(&root) {
                     Zip::from(&mut row).and(&root).for_each(|v, other| *v = *v / r / other);
                 }
-                let eigen = eigenpairs(scaled.view())?;
+                let eigen = eigenpairs(scaled.view(), observer)?;
+                drop(scaled);
                 let least = floor * eigen.values.first().copied().unwrap_or(0.0).max(0.0);
-                let mut l = eigen.vectors.t().to_owned();
+                // In the order of the columns, which later sums follow.
+                let mut l = eigen.vectors.reversed_axes();
                 let mut log_det = -variance.iter().map(|v| v.ln()).sum::<f64>();
                 for (mut row, &v) in l.rows_mut().into_iter().zip(&eigen.values) {
                     let a = weight / v.max(least).max(f64::MIN_POSITIVE.sqrt());
@@ -157,21 +187,55 @@ impl Metric {
     }
 
     /// v' A v of every row.
-    pub(crate) fn squares(&self, rows: ArrayView2<'_, f64>) -> Vec<f64> {
+    pub(crate) fn squares(
+        &self,
+        rows: ArrayView2<'_, f64>,
+        observer: &dyn Observer,
+    ) -> Result<Vec<f64>> {
         match &self.kind {
-            Kind::Diagonal(_) => rows.rows().into_iter().map(|r| self.square(r)).collect(),
-            Kind::Full(l) => rows.dot(&l.t()).rows().into_iter().map(|r| r.dot(&r)).collect(),
+            Kind::Diagonal(_) => room::collected(rows.rows().into_iter().map(|r| self.square(r))),
+            Kind::Full(l) => {
+                let mapped = times(rows, l.t(), observer)?;
+                room::collected(mapped.rows().into_iter().map(|r| r.dot(&r)))
+            }
+        }
+    }
+
+    /// v' A v of the differences v of pairs of rows, some at a time.
+    pub(crate) fn squares_between(
+        &self,
+        x: ArrayView2<'_, f64>,
+        pairs: &[(usize, usize)],
+        observer: &dyn Observer,
+    ) -> Result<Vec<f64>> {
+        let mut all = room::with_capacity(pairs.len())?;
+        for some in pairs.chunks((AT_ONCE / x.ncols().max(1)).clamp(1, CHUNK)) {
+            let apart = differences(x, some, observer)?;
+            all.extend(self.squares(apart.view(), observer)?);
+        }
+        Ok(all)
+    }
+
+    /// What v' A v takes, in multiplications.
+    pub(crate) fn work(&self) -> usize {
+        match &self.kind {
+            Kind::Diagonal(a) => a.len(),
+            Kind::Full(l) => l.len(),
         }
     }
 
     /// tr(A S).
-    pub(crate) fn inner(&self, s: &Scatter) -> f64 {
-        match (&self.kind, s) {
+    pub(crate) fn inner(&self, s: &Scatter, observer: &dyn Observer) -> Result<f64> {
+        Ok(match (&self.kind, s) {
             (Kind::Diagonal(a), Scatter::Diagonal(s)) => a.dot(s),
             (Kind::Diagonal(a), Scatter::Full(s)) => a.dot(&s.diag()),
             (Kind::Full(_), Scatter::Diagonal(s)) => self.trace(s),
-            (Kind::Full(l), Scatter::Full(s)) => (&l.dot(s) * l).sum(),
-        }
+            (Kind::Full(l), Scatter::Full(s)) => {
+                let mut product = times(l.view(), s.view(), observer)?;
+                product *= l;
+                product.sum()
+            }
+        })
     }
 
     /// tr(A S) for S diagonal.
@@ -187,64 +251,121 @@ impl Metric {
     }
 }
 
-/// `|x_i - mu_h|^2_(A_h) - log det A_h` for all i and h, n x k; one metric serves all where one is
-/// given.
+/// Numbers of the differences that are made at a time.
+const AT_ONCE: usize = 1 << 18;
+
+/// `|x_i - mu_h|^2_(A_h) - log det A_h` for all i and h, n x k, into a table; one metric serves all
+/// where one is given.
 pub(crate) fn costs(
     x: ArrayView2<'_, f64>,
     centres: ArrayView2<'_, f64>,
     metrics: &[Metric],
-) -> Array2<f64> {
-    let k = centres.nrows();
-    let values = ordered_chunks(
-        x.nrows(),
-        CHUNK,
-        |rows| {
-            let part = x.slice(ndarray::s![rows, ..]);
-            let mut out = Array2::zeros((part.nrows(), k));
-            for h in 0..k {
-                let metric = &metrics[h.min(metrics.len() - 1)];
-                let apart = &part - &centres.row(h);
-                for (o, s) in out.column_mut(h).iter_mut().zip(metric.squares(apart.view())) {
-                    *o = s - metric.log_det;
-                }
+    out: &mut Array2<f64>,
+    observer: &dyn Observer,
+) -> Result<()> {
+    let (k, stop) = (centres.nrows(), Stop::new(observer));
+    let failed = Mutex::new(None);
+    let some = |c: usize, out: &mut [f64]| -> Result<()> {
+        let first = c * CHUNK;
+        let part = x.slice(ndarray::s![first..first + out.len() / k, ..]);
+        let mut apart = room::table(part.nrows(), part.ncols())?;
+        let mut pace = Pace::new(&stop);
+        for h in 0..k {
+            let metric = &metrics[h.min(metrics.len() - 1)];
+            pace.work(part.nrows().saturating_mul(metric.work()))?;
+            Zip::from(apart.rows_mut()).and(part.rows()).for_each(|mut apart, row| {
+                apart.assign(&row);
+                apart -= &centres.row(h);
+            });
+            let squares = metric.squares(apart.view(), &stop)?;
+            for (row, square) in out.chunks_exact_mut(k).zip(squares) {
+                row[h] = square - metric.log_det;
             }
-            out.into_raw_vec_and_offset().0
-        },
-        Vec::with_capacity(x.nrows() * k),
-        |mut all, part| {
-            all.extend(part);
-            all
-        },
-    );
-    Array2::from_shape_vec((x.nrows(), k), values).unwrap_or_else(|_| Array2::zeros((x.nrows(), k)))
+        }
+        Ok(())
+    };
+    each_chunk(out.as_slice_mut().unwrap_or_default(), CHUNK * k, &|c, out| {
+        if let Err(e) = some(c, out) {
+            failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
+        }
+    });
+    stop.check()?;
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
-/// Scatter of the rows of every cluster around its centre.
-pub(crate) fn scatters(
+/// Scatter of the rows of some clusters around their centres, added up cluster by cluster.
+pub(crate) fn scatter(
     x: ArrayView2<'_, f64>,
-    labels: &[u32],
+    members: &[Vec<u32>],
     centres: ArrayView2<'_, f64>,
+    clusters: impl Iterator<Item = usize>,
     full: bool,
-) -> Vec<Scatter> {
-    let k = centres.nrows();
-    let mut members = vec![Vec::new(); k];
-    labels.iter().enumerate().for_each(|(i, &l)| members[l as usize].push(i));
-    members
-        .iter()
-        .enumerate()
-        .map(|(h, members)| {
-            let mut sum = Scatter::zero(x.ncols(), full);
-            for part in members.chunks(CHUNK) {
-                let rows = x.select(Axis(0), part) - centres.row(h);
-                sum.add_rows(rows.view(), 1.0);
+    observer: &dyn Observer,
+) -> Result<Scatter> {
+    let mut sum = Scatter::zero(x.ncols(), full)?;
+    let mut pace = Pace::new(observer);
+    for h in clusters {
+        let mut own = Scatter::zero(x.ncols(), full)?;
+        for part in members[h].chunks(CHUNK) {
+            pace.work(part.len().saturating_mul(x.ncols()))?;
+            let mut rows = room::table(part.len(), x.ncols())?;
+            for (mut row, &i) in rows.rows_mut().into_iter().zip(part) {
+                row.assign(&x.row(i as usize));
+                row -= &centres.row(h);
             }
-            sum
-        })
-        .collect()
+            own.add_rows(rows.view(), 1.0, observer)?;
+        }
+        sum.plus(&own, 1.0);
+    }
+    Ok(sum)
 }
+
+/// The extremes of every feature, and the object farthest from the mean with the one farthest from
+/// that; each pair once.
+pub(crate) fn far_pairs(
+    x: ArrayView2<'_, f64>,
+    observer: &dyn Observer,
+) -> Result<Vec<(usize, usize)>> {
+    let (mut out, mut known, mut pace) = (Vec::new(), HashSet::new(), Pace::new(observer));
+    let mut add = |(i, j): (usize, usize)| match known.insert((i.min(j), i.max(j))) {
+        true => room::push(&mut out, (i, j)),
+        false => Ok(()),
+    };
+    for c in x.axis_iter(Axis(1)) {
+        // Every number has to be fetched.
+        pace.work(c.len().saturating_mul(8))?;
+        add((0..c.len()).fold((0, 0), |(lo, hi), i| {
+            (if c[i] < c[lo] { i } else { lo }, if c[i] > c[hi] { i } else { hi })
+        }))?;
+    }
+    let mut farthest = |from: &Array1<f64>| {
+        let mut best = (-1.0, 0);
+        for (i, row) in x.rows().into_iter().enumerate() {
+            pace.work(row.len())?;
+            let apart = &row - from;
+            let square = apart.dot(&apart);
+            if square > best.0 {
+                best = (square, i);
+            }
+        }
+        Ok::<_, Error>(best.1)
+    };
+    let one = farthest(&Array1::zeros(x.ncols()))?;
+    add((one, farthest(&x.row(one).to_owned())?))?;
+    Ok(out)
+}
+
+/// Square matrices that are held while [`eigenpairs`] of one of them are computed.
+pub(crate) const EIGEN: usize = 7;
 
 /// Eigenpairs, or the error that there are none.
-pub(crate) fn eigenpairs(s: ArrayView2<'_, f64>) -> Result<SymmetricEigen> {
-    symmetric_eigen(s)
-        .ok_or_else(|| Error::invalid("a scatter matrix of the features has no eigenpairs"))
+pub(crate) fn eigenpairs(
+    s: ArrayView2<'_, f64>,
+    observer: &dyn Observer,
+) -> Result<SymmetricEigen> {
+    observer.check()?;
+    let found = try_symmetric_eigen(s)?
+        .ok_or_else(|| Error::invalid("a scatter matrix of the features has no eigenpairs"))?;
+    observer.check()?;
+    Ok(found)
 }

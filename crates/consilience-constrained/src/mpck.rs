@@ -2,13 +2,14 @@
 use consilience_core::stored::Parts;
 use consilience_core::{
     Assign, Clustering, Clusters, ConstrainedClusterer, Features, Fit, Link, MemoryBudget,
-    Observer, Pair, Report, Result, Seed, SideInformation, Status, Watch, at_least_one, ensure,
+    Observer, Pace, Pair, Report, Result, Seed, SideInformation, Status, Watch, at_least_one,
+    ensure, room,
 };
-use consilience_num::rows::differences;
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use consilience_num::rows::narrowed;
+use ndarray::{Array1, Array2, ArrayView2};
 
-use crate::frame::{Frame, Varying, drop_empty, first_centres, of_features, refill, take_means};
-use crate::metrics::{Metric, Scatter, costs, scatters};
+use crate::frame::{CHUNK, Frame, Varying, drop_empty, first_centres, refill, take_means};
+use crate::metrics::{EIGEN, Metric, Scatter, costs, far_pairs, scatter};
 use crate::number::{FEWER, checked_number};
 use crate::prices::{SWEEPS, cheapest, check_weight, linked_pairs, pays};
 
@@ -127,27 +128,56 @@ impl MpckMeans {
         /// at least 1.
         pub fn max_pairs(mut self, max_pairs: usize) { self.max_pairs = max_pairs }
 
-        /// How much memory the costs of objects in clusters, and full metrics, may take. Default 8
-        /// GiB.
+        /// How much memory the features, the costs of objects in clusters and metrics may take.
+        /// Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
 
         /// Default `Seed(0)`.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 
-    fn check(&self, n: usize, d: usize, clusters: usize) -> Result<()> {
+    fn check(&self) -> Result<()> {
         at_least_one("max_iterations", self.max_iterations)?;
         check_weight(self.weight)?;
         let prior = self.prior;
         ensure!(prior > 0.0 && prior.is_finite(), invalid("prior {prior}; expected more than 0"));
-        at_least_one("max_pairs", self.max_pairs)?;
-        self.budget.check_table("costs of objects in clusters", n, clusters, 8)?;
-        if self.full {
-            let metrics = if self.per_cluster { clusters } else { 1 };
-            self.budget.check_table("full metrics", d * d, metrics, 16)?;
-        }
-        Ok(())
+        at_least_one("max_pairs", self.max_pairs)
     }
+
+    /// Refuses what is held at the same time at most.
+    fn check_room(
+        &self,
+        n: usize,
+        d: usize,
+        clusters: usize,
+        side: &SideInformation,
+    ) -> Result<()> {
+        let count = |all: usize| all.min(self.max_pairs);
+        let stated = side.stated().map_or(usize::MAX, <[Pair]>::len);
+        let links = count(side.n_must_links().min(stated))
+            .saturating_add(count(side.n_cannot_links().min(stated)));
+        let metrics = if self.per_cluster { clusters } else { 1 };
+        // Metrics, the best so far, two scatters, and what eigenpairs of one of them take.
+        let full = if self.full { d.saturating_mul(metrics + EIGEN + 3) } else { 0 };
+        let threads = rayon::current_num_threads();
+        let tables = [
+            (n.saturating_mul(2) + side.labelled_sets().len(), d),
+            // Differences from centres and what metrics make of them, in every thread.
+            (n.min(threads.saturating_mul(CHUNK)), if self.full { 2 * d } else { d }),
+            (3 * clusters + 2 * metrics, d),
+            (n + 1, clusters),
+            (n, 8),
+            (links, metrics + 12),
+            (far_count(n, d), 2 + metrics),
+            (full, d),
+        ];
+        self.budget.check_tables("costs of objects in clusters, and metrics", &tables, 8)
+    }
+}
+
+/// Pairs that may be the farthest, at most.
+fn far_count(n: usize, d: usize) -> usize {
+    n.saturating_mul(n).min(d) + 1
 }
 
 /// One link of an object.
@@ -163,12 +193,12 @@ struct State<'a> {
     x: ArrayView2<'a, f64>,
     side: &'a SideInformation,
     pairs: Vec<Pair>,
-    /// `x_i - x_j` of every pair.
-    apart: Array2<f64>,
+    ends: Vec<(usize, usize)>,
     ties: Vec<Vec<LinkOf>>,
     tied: Vec<usize>,
-    /// Differences of pairs that may be the farthest.
-    far: Array2<f64>,
+    /// Pairs that may be the farthest.
+    far: Vec<(usize, usize)>,
+    observer: &'a dyn Observer,
     variance: &'a Array1<f64>,
     weight: f64,
     prior: f64,
@@ -188,11 +218,12 @@ impl<'a> State<'a> {
         table: &'a Varying,
         side: &'a SideInformation,
         centres: Array2<f64>,
-    ) -> Self {
+        observer: &'a dyn Observer,
+    ) -> Result<Self> {
         let Varying { x, variance, .. } = table;
         let (x, n) = (x.view(), x.nrows());
         let pairs = linked_pairs(side, method.max_pairs);
-        let mut ties = vec![Vec::new(); n];
+        let mut ties = room::filled(n, Vec::new())?;
         for (pair, &Pair { i, j, link }) in pairs.iter().enumerate() {
             ties[i].push(LinkOf { other: j, pair, link });
             ties[j].push(LinkOf { other: i, pair, link });
@@ -205,39 +236,58 @@ impl<'a> State<'a> {
         let mut state = State {
             x,
             side,
-            apart: differences(x, &ends),
             pairs,
+            ends,
             ties,
             tied,
-            far: differences(x, &far_pairs(x)),
+            far: far_pairs(x, observer)?,
+            observer,
             variance,
             weight: method.weight,
             prior: method.prior,
             full: method.full,
-            labels: vec![0; n],
+            labels: room::zeros(n)?,
             metrics: vec![start; count],
-            cost: Array2::zeros((0, 0)),
+            cost: room::table(n, centres.nrows())?,
             square: Vec::new(),
             farthest: Vec::new(),
             centres,
         };
-        state.update();
-        state
+        state.update()?;
+        Ok(state)
     }
 
     fn metric(&self, h: usize) -> usize {
         h.min(self.metrics.len() - 1)
     }
 
-    /// Costs of all objects in all clusters, lengths of all pairs.
-    fn update(&mut self) {
-        self.cost = costs(self.x, self.centres.view(), &self.metrics);
-        self.square = self.metrics.iter().map(|m| m.squares(self.apart.view())).collect();
-        self.farthest = self.metrics.iter().map(|m| self.farthest_under(m)).collect();
+    /// Costs of all objects in all clusters.
+    fn update_costs(&mut self) -> Result<()> {
+        costs(self.x, self.centres.view(), &self.metrics, &mut self.cost, self.observer)
     }
 
-    fn farthest_under(&self, metric: &Metric) -> f64 {
-        metric.squares(self.far.view()).into_iter().fold(0.0, f64::max)
+    /// Costs of all objects in all clusters, lengths of all pairs.
+    fn update(&mut self) -> Result<()> {
+        self.update_costs()?;
+        self.square.clear();
+        self.farthest.clear();
+        for metric in &self.metrics {
+            self.square.push(metric.squares_between(self.x, &self.ends, self.observer)?);
+            self.farthest.push(self.farthest_under(metric)?.1);
+        }
+        Ok(())
+    }
+
+    /// The pair that is farthest, the first of several, and its squared length.
+    fn farthest_under(&self, metric: &Metric) -> Result<((usize, usize), f64)> {
+        let lengths = metric.squares_between(self.x, &self.far, self.observer)?;
+        let at = (0..lengths.len()).fold(0, |b, p| if lengths[p] > lengths[b] { p } else { b });
+        Ok((self.far[at], lengths[at]))
+    }
+
+    /// `x_i - x_j`.
+    fn apart(&self, (i, j): (usize, usize)) -> Array1<f64> {
+        &self.x.row(i) - &self.x.row(j)
     }
 
     /// Price of a broken must-link between clusters g and h.
@@ -266,9 +316,11 @@ impl<'a> State<'a> {
     }
 
     /// Moves objects, and labelled sets as a whole, while that pays.
-    fn improve(&mut self) {
+    fn improve(&mut self) -> Result<()> {
         let k = self.centres.nrows();
+        let mut pace = Pace::new(self.observer);
         for i in 0..self.x.nrows() {
+            pace.work(k)?;
             if self.ties[i].is_empty() {
                 let row = self.cost.row(i).to_vec();
                 self.labels[i] = cheapest(&row, self.labels[i] as usize) as u32;
@@ -277,10 +329,11 @@ impl<'a> State<'a> {
         for _ in 0..SWEEPS {
             let mut moved = false;
             for set in self.side.labelled_sets().iter().filter(|s| s.len() > 1) {
-                moved |= self.move_set(set);
+                moved |= self.move_set(set, &mut pace)?;
             }
             for at in 0..self.tied.len() {
                 let i = self.tied[at];
+                pace.work(k.saturating_mul(1 + self.ties[i].len()))?;
                 let from = self.labels[i] as usize;
                 let prices: Vec<f64> = (0..k).map(|h| self.price(i, h)).collect();
                 let h = cheapest(&prices, from);
@@ -293,11 +346,13 @@ impl<'a> State<'a> {
                 break;
             }
         }
+        Ok(())
     }
 
-    fn move_set(&mut self, set: &[usize]) -> bool {
-        let mut now = 0.0;
+    fn move_set(&mut self, set: &[usize], pace: &mut Pace<'_>) -> Result<bool> {
+        let (k, mut now) = (self.centres.nrows(), 0.0);
         for &i in set {
+            pace.work((k + 1).saturating_mul(1 + self.ties[i].len()))?;
             let h = self.labels[i] as usize;
             now += self.cost[[i, h]];
             for tie in &self.ties[i] {
@@ -310,13 +365,13 @@ impl<'a> State<'a> {
                 }
             }
         }
-        let whole: Vec<f64> = (0..self.centres.nrows()).map(|h| self.whole(set, h)).collect();
+        let whole: Vec<f64> = (0..k).map(|h| self.whole(set, h)).collect();
         let h = cheapest(&whole, self.labels[set[0]] as usize);
         if !pays(whole[h], now) {
-            return false;
+            return Ok(false);
         }
         set.iter().for_each(|&i| self.labels[i] = h as u32);
-        true
+        Ok(true)
     }
 
     /// What a set costs when all of it is in cluster h.
@@ -334,16 +389,17 @@ impl<'a> State<'a> {
     }
 
     /// Gives empty clusters an object each, where that pays.
-    fn refill(&mut self) {
+    fn refill(&mut self) -> Result<()> {
         let old = (self.labels.clone(), self.centres.clone(), self.objective());
-        let ties = &self.ties;
-        if refill(self.x, &mut self.labels, &mut self.centres, |i| ties[i].is_empty()) {
-            self.update();
+        let free = |i: usize| self.ties[i].is_empty();
+        if refill(self.x, &mut self.labels, &mut self.centres, free, self.observer)? {
+            self.update()?;
             if !(self.objective() < old.2) {
                 (self.labels, self.centres) = (old.0, old.1);
-                self.update();
+                self.update()?;
             }
         }
+        Ok(())
     }
 
     /// What all broken links cost.
@@ -366,12 +422,9 @@ impl<'a> State<'a> {
         own.sum::<f64>() + self.broken() + held.sum::<f64>()
     }
 
-    /// What the gain of an iteration is measured by.
-    ///
-    /// Not the objective, which log dets make large, small or 0 by the unit of the features alone:
-    /// in another unit it is another number, and its gains are the same. Under the metrics that are
-    /// best where all links hold, the squares come to some 1 for every object and every feature, in
-    /// any unit.
+    /// What the gain of an iteration is measured by. Not the objective, which log dets make large,
+    /// small or 0 by the unit of the features alone. Under the metrics that are best where all
+    /// links hold, the squares come to some 1 for every object and every feature, in any unit.
     fn yardstick(&self) -> f64 {
         self.x.len() as f64
     }
@@ -379,96 +432,85 @@ impl<'a> State<'a> {
     /// The best metrics for the present clusters; each only where it lowers its part of the
     /// objective.
     fn learn(&mut self) -> Result<()> {
-        let d = self.x.ncols();
-        let around = scatters(self.x, &self.labels, self.centres.view(), self.full);
-        let mut size = vec![0.0; self.metrics.len()];
-        let mut sum: Vec<Scatter> = (0..size.len()).map(|_| Scatter::zero(d, self.full)).collect();
-        for (h, part) in around.iter().enumerate() {
-            sum[self.metric(h)].plus(part, 1.0);
+        let k = self.centres.nrows();
+        let mut members = vec![Vec::new(); k];
+        for (i, &label) in (0..).zip(&self.labels) {
+            room::push(&mut members[label as usize], i)?;
         }
-        self.labels.iter().for_each(|&l| size[self.metric(l as usize)] += 1.0);
-        let mut broken: Vec<Vec<usize>> = vec![Vec::new(); size.len()];
-        for (pair, &Pair { i, j, link }) in self.pairs.iter().enumerate() {
-            let (g, h) = (self.labels[i] as usize, self.labels[j] as usize);
-            match link {
-                Link::Must if g != h => {
-                    sum[self.metric(g)].add(self.apart.row(pair), 0.5 * self.weight);
-                    sum[self.metric(h)].add(self.apart.row(pair), 0.5 * self.weight);
-                }
-                Link::Cannot if g == h => broken[self.metric(h)].push(pair),
-                _ => {}
-            }
-        }
+        let mut pace = Pace::new(self.observer);
         for m in 0..self.metrics.len() {
-            let base = &mut sum[m];
+            let own = (0..k).filter(|&h| self.metric(h) == m);
+            let size: usize = own.clone().map(|h| members[h].len()).sum();
+            let objects = size as f64 + self.prior;
+            let mut base =
+                scatter(self.x, &members, self.centres.view(), own, self.full, self.observer)?;
+            let mut broken = Vec::new();
+            for (pair, &Pair { i, j, link }) in self.pairs.iter().enumerate() {
+                pace.work(1)?;
+                let (g, h) = (self.labels[i] as usize, self.labels[j] as usize);
+                match link {
+                    Link::Must if g != h => {
+                        for _ in [g, h].iter().filter(|&&c| self.metric(c) == m) {
+                            pace.work(base.work())?;
+                            base.add(self.apart((i, j)).view(), 0.5 * self.weight);
+                        }
+                    }
+                    Link::Cannot if g == h && self.metric(h) == m => broken.push(pair),
+                    _ => {}
+                }
+            }
             base.plus_diagonal(self.variance, self.prior);
-            let mut with_links = base.clone();
-            let lengths = self.metrics[m].squares(self.far.view());
-            let farthest =
-                (0..lengths.len()).fold(0, |b, p| if lengths[p] > lengths[b] { p } else { b });
-            for &pair in &broken[m] {
-                if lengths[farthest] > self.square[m][pair] {
-                    with_links.add(self.far.row(farthest), self.weight);
-                    with_links.add(self.apart.row(pair), -self.weight);
-                }
-            }
-            let objects = size[m] + self.prior;
-            let mut best = (self.part(&self.metrics[m], base, &broken[m], objects), None);
-            for scatter in [&with_links, &*base] {
-                let metric = scatter.inverse(objects, self.variance, 1e-6)?;
-                let value = self.part(&metric, base, &broken[m], objects);
-                if value < best.0 {
-                    best = (value, Some(metric));
-                }
-                if broken[m].is_empty() {
-                    break;
-                }
-            }
-            if let Some(metric) = best.1 {
+            let best = self.best_metric(m, &base, &broken, objects)?;
+            if let Some(metric) = best {
                 self.metrics[m] = metric;
             }
         }
-        self.update();
-        Ok(())
+        self.update()
+    }
+
+    /// The metric that lowers the part of the objective that depends on metric m, where one does; S
+    /// holds all that is linear in it.
+    fn best_metric(
+        &self,
+        m: usize,
+        base: &Scatter,
+        broken: &[usize],
+        objects: f64,
+    ) -> Result<Option<Metric>> {
+        let mut best = (self.part(&self.metrics[m], base, broken, objects)?, None);
+        if !broken.is_empty() {
+            let mut with_links = base.copied()?;
+            let (farthest, length) = self.farthest_under(&self.metrics[m])?;
+            let far = self.apart(farthest);
+            let mut pace = Pace::new(self.observer);
+            for &pair in broken.iter().filter(|&&pair| length > self.square[m][pair]) {
+                pace.work(base.work().saturating_mul(2))?;
+                with_links.add(far.view(), self.weight);
+                with_links.add(self.apart(self.ends[pair]).view(), -self.weight);
+            }
+            let metric = with_links.inverse(objects, self.variance, 1e-6, self.observer)?;
+            drop(with_links);
+            let value = self.part(&metric, base, broken, objects)?;
+            if value < best.0 {
+                best = (value, Some(metric));
+            }
+        }
+        let metric = base.inverse(objects, self.variance, 1e-6, self.observer)?;
+        let value = self.part(&metric, base, broken, objects)?;
+        Ok(if value < best.0 { Some(metric) } else { best.1 })
     }
 
     /// The part of the objective that depends on one metric; S holds all that is linear in it.
-    fn part(&self, metric: &Metric, s: &Scatter, broken: &[usize], objects: f64) -> f64 {
-        let linear = metric.inner(s);
-        let far = self.farthest_under(metric);
-        let links: f64 = broken
-            .iter()
-            .map(|&p| self.weight * (far - metric.square(self.apart.row(p))).max(0.0))
-            .sum();
-        linear - objects * metric.log_det + links
-    }
-}
-
-/// The extremes of every feature, and the object farthest from the mean with the one farthest from
-/// that.
-fn far_pairs(x: ArrayView2<'_, f64>) -> Vec<(usize, usize)> {
-    let mut out: Vec<(usize, usize)> = x
-        .axis_iter(Axis(1))
-        .map(|c| {
-            (0..c.len()).fold((0, 0), |(lo, hi), i| {
-                (if c[i] < c[lo] { i } else { lo }, if c[i] > c[hi] { i } else { hi })
-            })
-        })
-        .collect();
-    let farthest = |from: &Array1<f64>| {
-        let mut best = (-1.0, 0);
-        for (i, row) in x.rows().into_iter().enumerate() {
-            let apart = &row - from;
-            let square = apart.dot(&apart);
-            if square > best.0 {
-                best = (square, i);
-            }
+    fn part(&self, metric: &Metric, s: &Scatter, broken: &[usize], objects: f64) -> Result<f64> {
+        let linear = metric.inner(s, self.observer)?;
+        let far = self.farthest_under(metric)?.1;
+        let (mut links, mut pace) = (0.0, Pace::new(self.observer));
+        for &p in broken {
+            pace.work(metric.work())?;
+            links += self.weight * (far - metric.square(self.apart(self.ends[p]).view())).max(0.0);
         }
-        best.1
-    };
-    let one = farthest(&Array1::zeros(x.ncols()));
-    out.push((one, farthest(&x.row(one).to_owned())));
-    out
+        Ok(linear - objects * metric.log_det + links)
+    }
 }
 
 impl MpckMeans {
@@ -494,11 +536,11 @@ impl MpckMeans {
         for iteration in 0..self.max_iterations {
             watch.step(iteration)?;
             report.iterations = iteration + 1;
-            state.improve();
-            state.refill();
+            state.improve()?;
+            state.refill()?;
             trace(state.objective());
-            take_means(state.x, &state.labels, &mut state.centres);
-            state.cost = costs(state.x, state.centres.view(), &state.metrics);
+            take_means(state.x, &state.labels, &mut state.centres, state.observer)?;
+            state.update_costs()?;
             trace(state.objective());
             state.learn()?;
             let now = state.objective();
@@ -510,7 +552,7 @@ impl MpckMeans {
             before = now;
         }
         // The labels that belong to the last metrics.
-        state.improve();
+        state.improve()?;
         report.objective = Some(state.objective());
         Ok(())
     }
@@ -532,14 +574,15 @@ impl ConstrainedClusterer for MpckMeans {
     ) -> Result<Fit<Clustering>> {
         let features = features.dense()?;
         let clusters = checked_number(self.name(), self.clusters, features.into(), side)?;
-        self.check(features.n_objects(), features.n_features(), clusters)?;
+        self.check()?;
+        self.check_room(features.n_objects(), features.n_features(), clusters, side)?;
         observer.check()?;
         let mut report = Report::default();
-        let (frame, x) = Frame::new(&features)?;
-        let table = frame.varying(x);
-        let centres = first_centres(table.x.view(), side, clusters, self.seed)?;
+        let (frame, x) = Frame::new(&features, observer)?;
+        let table = frame.varying(x, observer)?;
+        let centres = first_centres(table.x.view(), side, clusters, self.seed, observer)?;
         side.tell_thinned(self.max_pairs, &mut report);
-        let mut state = State::new(self, &table, side, centres);
+        let mut state = State::new(self, &table, side, centres, observer)?;
         let mut watch = Watch::new(observer, self.name(), self.max_iterations);
         self.run(&mut state, &mut report, &mut watch, &mut |_| {})?;
         let counted = table.x.nrows() as f64 + self.prior * state.metrics.len() as f64;
@@ -574,8 +617,9 @@ impl Assign for NearestUnder {
 
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let features = features.dense()?;
-        let x = of_features(self.frame.apply(&features)?, &self.features);
-        let cost = costs(x.view(), self.centres.view(), &self.metrics);
+        let x = narrowed(self.frame.apply(&features)?, &self.features);
+        let mut cost = room::table(x.nrows(), self.centres.nrows())?;
+        costs(x.view(), self.centres.view(), &self.metrics, &mut cost, &())?;
         Ok(cost.rows().into_iter().map(|row| cheapest(&row.to_vec(), 0)).collect())
     }
 
@@ -622,13 +666,13 @@ mod tests {
     fn the_objective_never_rises() {
         for seed in 0..40 {
             let (x, side, k) = partly_known(seed);
-            let (frame, x) = Frame::new(&x.view().into()).unwrap();
-            let table = frame.varying(x);
+            let (frame, x) = Frame::new(&x.view().into(), &()).unwrap();
+            let table = frame.varying(x, &()).unwrap();
             for (each, full) in [(false, false), (true, false), (false, true), (true, true)] {
                 let method = MpckMeans::new(k).per_cluster(each).full(full);
                 let method = method.weight(0.3 + (seed % 3) as f64);
-                let centres = first_centres(table.x.view(), &side, k, Seed(seed)).unwrap();
-                let mut state = State::new(&method, &table, &side, centres);
+                let centres = first_centres(table.x.view(), &side, k, Seed(seed), &()).unwrap();
+                let mut state = State::new(&method, &table, &side, centres, &()).unwrap();
                 let mut seen = Vec::new();
                 let mut watch = Watch::new(&(), "", 100);
                 let mut report = Report::default();
@@ -649,7 +693,8 @@ mod tests {
         let h = |i: usize| state.labels[i] as usize;
         let metric = |c: usize| &state.metrics[c.min(state.metrics.len() - 1)];
         let far = |c: usize| {
-            state.far.rows().into_iter().map(|v| metric(c).square(v)).fold(0.0, f64::max)
+            let square = |&pair: &(usize, usize)| metric(c).square(state.apart(pair).view());
+            state.far.iter().map(square).fold(0.0, f64::max)
         };
         let own = |i: usize| {
             let v = &state.x.row(i) - &state.centres.row(h(i));
@@ -696,17 +741,17 @@ mod tests {
                 1 => unit * s.normal(),
                 _ => 0.1,
             });
-            let (frame, x) = Frame::new(&x.view().into()).unwrap();
-            let table = frame.varying(x);
+            let (frame, x) = Frame::new(&x.view().into(), &()).unwrap();
+            let table = frame.varying(x, &()).unwrap();
             assert_eq!(table.features, [0, 1]);
             let side = SideInformation::none(100);
             let method = MpckMeans::new(2).prior(1e-9).full(full);
-            let centres = first_centres(table.x.view(), &side, 2, Seed(0)).unwrap();
-            let mut state = State::new(&method, &table, &side, centres);
+            let centres = first_centres(table.x.view(), &side, 2, Seed(0), &()).unwrap();
+            let mut state = State::new(&method, &table, &side, centres, &()).unwrap();
             let mut watch = Watch::new(&(), "", 100);
             method.run(&mut state, &mut Report::default(), &mut watch, &mut |_| {}).unwrap();
             // The metric of the last clusters, to the last digit.
-            take_means(state.x, &state.labels, &mut state.centres);
+            take_means(state.x, &state.labels, &mut state.centres, &()).unwrap();
             state.learn().unwrap();
             let apart = &table.x
                 - &Array2::from_shape_fn(table.x.dim(), |(i, j)| {

@@ -71,8 +71,8 @@ impl Nnc {
     }
 
     consilience_core::setters! {
-        /// How much memory uniting sets may take, which matters only for thousands of them. Default
-        /// 8 GiB.
+        /// How much memory the labelled objects may take, and uniting sets, which matters only for
+        /// thousands of them. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
 
         /// Default `Seed(0)`.
@@ -136,8 +136,11 @@ impl Nnc {
             known_sets = &united;
         }
         let first = self.seed.derive("fpc", 0).stream().below(rows.n());
-        let mut sets = Sets::new(rows, place);
-        sets.start(known_sets)?;
+        let labelled = side.labelled_objects().len() + clusters.saturating_sub(known_sets.len());
+        let tables = [(labelled, rows.d()), (rows.n(), 2)];
+        self.budget.check_tables("labelled objects as points", &tables, 8)?;
+        let mut sets = Sets::new(rows, place)?;
+        sets.start(known_sets, watch.observer())?;
         sets.grow(clusters, Some(first), &mut watch)?;
         report.expect_clusters(clusters, sets.len(), FEWER);
         report.objective = Some(sets.radius());

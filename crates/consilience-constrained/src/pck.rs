@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clustering, Clusters, ConstrainedClusterer, Features, Fit, Observer, Report, Result, Seed,
-    SideInformation, Status, Watch, at_least_one,
+    Clustering, Clusters, ConstrainedClusterer, Features, Fit, MemoryBudget, Observer, Pace,
+    Report, Result, Seed, SideInformation, Status, Watch, at_least_one, room,
 };
 use ndarray::{Array2, ArrayView2};
 
@@ -8,7 +8,7 @@ use crate::frame::{
     Frame, NearestCentre, drop_empty, first_centres, inertia, nearest, refill, square, take_means,
 };
 use crate::number::{FEWER, checked_number};
-use crate::prices::{SWEEPS, cheapest, check_weight, pays};
+use crate::prices::{SWEEPS, cheapest, check_room, check_weight, pays};
 use crate::tallies::Tallies;
 
 /// Pairwise constrained k-means: k-means with a price on every violated link.
@@ -50,7 +50,8 @@ use crate::tallies::Tallies;
 ///
 /// # Errors
 /// As [`ConstrainedClusterer::fit`]; [`weight`](PckMeans::weight) negative or not finite,
-/// `max_iterations` of 0.
+/// `max_iterations` of 0; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where
+/// features and counts exceed the memory budget.
 ///
 /// # References
 /// S. Basu, A. Banerjee, R. Mooney, "Active semi-supervision for pairwise constrained clustering",
@@ -62,13 +63,20 @@ pub struct PckMeans {
     clusters: Clusters,
     weight: Option<f64>,
     max_iterations: usize,
+    budget: MemoryBudget,
     seed: Seed,
 }
 
 impl PckMeans {
     /// Into so many clusters; [`Clusters::Auto`] for as many as the labels have classes.
     pub fn new(clusters: impl Into<Clusters>) -> Self {
-        PckMeans { clusters: clusters.into(), weight: None, max_iterations: 100, seed: Seed(0) }
+        PckMeans {
+            clusters: clusters.into(),
+            weight: None,
+            max_iterations: 100,
+            budget: MemoryBudget::default(),
+            seed: Seed(0),
+        }
     }
 
     consilience_core::setters! {
@@ -78,6 +86,10 @@ impl PckMeans {
 
         /// Most iterations. Default 100; at least 1.
         pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
+
+        /// How much memory the features, the means of labelled sets and their counts in all
+        /// clusters may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
 
         /// Default `Seed(0)`.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
@@ -95,32 +107,33 @@ impl PckMeans {
         trace: &mut dyn FnMut(f64),
     ) -> Result<Vec<u32>> {
         let weight = self.weight.unwrap_or(0.0);
-        let mut placed = Placed::new(x, side, weight, centres.view());
+        let observer = watch.observer();
+        let mut placed = Placed::new(x, side, weight, centres.view(), observer)?;
         report.status = Status::MaxIterations;
         let mut before = Vec::new();
         for iteration in 0..self.max_iterations {
             watch.step(iteration)?;
             report.iterations = iteration + 1;
-            let near = nearest(x, centres.view());
+            let near = nearest(x, centres.view(), observer)?;
             for (i, &h) in near.iter().enumerate() {
                 if placed.set[i] == FREE {
                     placed.labels[i] = h;
                 }
             }
-            placed.improve(centres.view());
+            placed.improve(centres.view(), observer)?;
             let set = &placed.set;
-            refill(x, &mut placed.labels, centres, |i| set[i] == FREE);
-            trace(placed.objective(centres.view()));
+            refill(x, &mut placed.labels, centres, |i| set[i] == FREE, observer)?;
+            trace(placed.objective(centres.view(), observer)?);
             if placed.labels == before {
                 report.status = Status::Solved;
                 break;
             }
             before.clone_from(&placed.labels);
-            take_means(x, &placed.labels, centres);
-            trace(placed.objective(centres.view()));
+            take_means(x, &placed.labels, centres, observer)?;
+            trace(placed.objective(centres.view(), observer)?);
         }
-        report.objective = Some(placed.objective(centres.view()));
-        let (must, cannot) = placed.tallies.violated();
+        report.objective = Some(placed.objective(centres.view(), observer)?);
+        let (must, cannot) = placed.tallies.violated(&mut Pace::new(observer))?;
         if must + cannot > 0.0 {
             report.notes.push(format!("{must} must-links and {cannot} cannot-links are violated"));
         }
@@ -149,24 +162,37 @@ impl<'a> Placed<'a> {
         side: &'a SideInformation,
         weight: f64,
         centres: ArrayView2<'_, f64>,
-    ) -> Self {
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let k = centres.nrows();
-        let mut set = vec![FREE; x.nrows()];
+        let mut set = room::filled(x.nrows(), FREE)?;
         side.labelled_objects().iter().for_each(|&(i, s)| set[i] = s as u32);
         let sets = side.labelled_sets();
-        let labels = vec![0; x.nrows()];
-        let mut placed = Placed { x, sets, set, labels, tallies: Tallies::new(side, k), weight, k };
+        let (labels, tallies) = (room::zeros(x.nrows())?, Tallies::new(side, k)?);
+        let mut placed = Placed { x, sets, set, labels, tallies, weight, k };
+        let mut pace = Pace::new(observer);
         let mut order: Vec<usize> = (0..sets.len()).collect();
         order.sort_by_key(|&s| std::cmp::Reverse(sets[s].len()));
         for s in order {
-            let costs: Vec<f64> = (0..k).map(|h| placed.whole(s, h, centres)).collect();
-            let h = cheapest(&costs, 0);
+            let h = cheapest(&placed.wholes(s, centres, &mut pace)?, 0);
             for &i in &sets[s] {
                 placed.labels[i] = h as u32;
                 placed.tallies.add(s, h, 1.0);
             }
         }
-        placed
+        Ok(placed)
+    }
+
+    /// What set s costs as a whole in every cluster.
+    fn wholes(
+        &self,
+        s: usize,
+        centres: ArrayView2<'_, f64>,
+        pace: &mut Pace<'_>,
+    ) -> Result<Vec<f64>> {
+        let work = (self.sets[s].len() * self.x.ncols()).saturating_add(self.tallies.work(s));
+        let cost = |h| pace.work(work).map(|()| self.whole(s, h, centres));
+        (0..self.k).map(cost).collect()
     }
 
     /// What set s costs when all of it is in cluster h.
@@ -176,13 +202,16 @@ impl<'a> Placed<'a> {
     }
 
     /// Moves sets and objects while that pays.
-    fn improve(&mut self, centres: ArrayView2<'_, f64>) {
+    fn improve(&mut self, centres: ArrayView2<'_, f64>, observer: &dyn Observer) -> Result<()> {
+        let mut pace = Pace::new(observer);
         for _ in 0..SWEEPS {
             let mut moved = false;
             for s in 0..self.sets.len() {
-                moved |= self.move_set(s, centres);
+                moved |= self.move_set(s, centres, &mut pace)?;
                 if self.sets[s].len() > 1 {
                     for at in 0..self.sets[s].len() {
+                        let work = self.x.ncols() + self.tallies.work(s);
+                        pace.work(self.k.saturating_mul(work))?;
                         moved |= self.move_object(s, self.sets[s][at], centres);
                     }
                 }
@@ -191,26 +220,33 @@ impl<'a> Placed<'a> {
                 break;
             }
         }
+        Ok(())
     }
 
-    fn move_set(&mut self, s: usize, centres: ArrayView2<'_, f64>) -> bool {
+    fn move_set(
+        &mut self,
+        s: usize,
+        centres: ArrayView2<'_, f64>,
+        pace: &mut Pace<'_>,
+    ) -> Result<bool> {
         let mut now = self.weight * self.tallies.split(s);
         for &i in &self.sets[s] {
+            pace.work(self.x.ncols() + self.tallies.work(s))?;
             let h = self.labels[i] as usize;
             now += 0.5 * square(self.x, i, centres, h) + self.weight * self.tallies.apart(s, h);
         }
         let first = self.labels[self.sets[s][0]] as usize;
-        let costs: Vec<f64> = (0..self.k).map(|h| self.whole(s, h, centres)).collect();
+        let costs = self.wholes(s, centres, pace)?;
         let h = cheapest(&costs, first);
         if !pays(costs[h], now) {
-            return false;
+            return Ok(false);
         }
         for &i in &self.sets[s] {
             self.tallies.add(s, self.labels[i] as usize, -1.0);
             self.tallies.add(s, h, 1.0);
             self.labels[i] = h as u32;
         }
-        true
+        Ok(true)
     }
 
     fn move_object(&mut self, s: usize, i: usize, centres: ArrayView2<'_, f64>) -> bool {
@@ -232,9 +268,10 @@ impl<'a> Placed<'a> {
         h != from
     }
 
-    fn objective(&self, centres: ArrayView2<'_, f64>) -> f64 {
-        let (must, cannot) = self.tallies.violated();
-        0.5 * inertia(self.x, &self.labels, centres) + self.weight * (must + cannot)
+    fn objective(&self, centres: ArrayView2<'_, f64>, observer: &dyn Observer) -> Result<f64> {
+        let (must, cannot) = self.tallies.violated(&mut Pace::new(observer))?;
+        let own = 0.5 * inertia(self.x, &self.labels, centres, observer)?;
+        Ok(own + self.weight * (must + cannot))
     }
 }
 
@@ -253,14 +290,16 @@ impl ConstrainedClusterer for PckMeans {
         let clusters = checked_number(self.name(), self.clusters, features.into(), side)?;
         at_least_one("max_iterations", self.max_iterations)?;
         check_weight(self.weight.unwrap_or(0.0))?;
+        let apart = if side.are_classes() { 0 } else { side.sets_apart().count() };
+        check_room(self.budget, &features, side, clusters, 1, apart)?;
         observer.check()?;
         let mut report = Report::default();
-        let (frame, x) = Frame::new(&features)?;
+        let (frame, x) = Frame::new(&features, observer)?;
         let weight = match self.weight {
             Some(w) => frame.square_in(w),
             None => x.iter().map(|v| v * v).sum::<f64>() / x.nrows() as f64,
         };
-        let mut centres = first_centres(x.view(), side, clusters, self.seed)?;
+        let mut centres = first_centres(x.view(), side, clusters, self.seed, observer)?;
         let mut watch = Watch::new(observer, self.name(), self.max_iterations);
         let mut labels = PckMeans { weight: Some(weight), ..*self }.run(
             x.view(),
@@ -287,9 +326,9 @@ mod tests {
     fn the_objective_never_rises_and_is_what_it_says() {
         for seed in 0..60 {
             let (x, side, k) = partly_known(seed);
-            let (_, x) = Frame::new(&x.view().into()).unwrap();
+            let (_, x) = Frame::new(&x.view().into(), &()).unwrap();
             for weight in [0.0, 0.05, 10.0] {
-                let mut centres = first_centres(x.view(), &side, k, Seed(seed)).unwrap();
+                let mut centres = first_centres(x.view(), &side, k, Seed(seed), &()).unwrap();
                 let mut seen = Vec::new();
                 let mut report = Report::default();
                 let mut watch = Watch::new(&(), "", 100);
@@ -303,7 +342,7 @@ mod tests {
                     assert!(pair[1] <= pair[0] * (1.0 + 1e-12) + 1e-300, "seed {seed} {seen:?}");
                 }
                 // Straight from the formula.
-                let mut expected = 0.5 * inertia(x.view(), &labels, centres.view());
+                let mut expected = 0.5 * inertia(x.view(), &labels, centres.view(), &()).unwrap();
                 expected += weight
                     * side.must_links().filter(|&(i, j)| labels[i] != labels[j]).count() as f64;
                 expected += weight

@@ -1,15 +1,20 @@
+use std::ops::Range;
+
 #[cfg(feature = "serde")]
 use consilience_core::stored::Parts;
 use consilience_core::{
-    Assign, Clustering, Clusters, ConstrainedClusterer, Features, Fit, Link, MemoryBudget,
-    Observer, Pair, Report, Result, Seed, SideInformation, Status, Watch, at_least_one, ensure,
+    Assign, Clustering, Clusters, ConstrainedClusterer, Dense, Features, Fit, Link, MemoryBudget,
+    Observer, Pace, Pair, Report, Result, Seed, SideInformation, Status, Stop, Watch, at_least_one,
+    ensure, room,
 };
+use consilience_num::product::{across, times};
 use consilience_num::reduce::ordered_chunks;
+use consilience_num::rows::narrowed;
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, Zip, s};
 
 use crate::PckMeans;
-use crate::frame::{CHUNK, Frame, Varying, drop_empty, largest, of_features};
-use crate::metrics::eigenpairs;
+use crate::frame::{CHUNK, Frame, Varying, drop_empty, largest};
+use crate::metrics::{EIGEN, eigenpairs};
 use crate::number::{FEWER, checked_number};
 use crate::prices::{cheapest, linked_pairs};
 
@@ -50,12 +55,13 @@ use crate::prices::{cheapest, linked_pairs};
 /// score.
 ///
 /// # Complexity
-/// O(iterations (n d k + c k)) time for c links, O(n (d + k)) memory, plus O(d^3) for the start.
+/// O(iterations (n d k + c k)) time for c links, O(n (d + k)) memory; the start takes
+/// O(n d m + m^3) time and O(m^2) memory for m = min(n, d).
 ///
 /// # Errors
 /// As [`ConstrainedClusterer::fit`]; parameters that are negative or not finite, `max_iterations`
-/// of 0; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where n k scores exceed 8
-/// GiB.
+/// of 0; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where features, scores and
+/// start exceed the memory budget.
 ///
 /// # References
 /// H. Zeng, Y. Cheung, "Semi-supervised maximum margin clustering with pairwise constraints", IEEE
@@ -110,7 +116,7 @@ impl Pmmc {
         /// at least 1.
         pub fn max_pairs(mut self, max_pairs: usize) { self.max_pairs = max_pairs }
 
-        /// How much memory the scores may take. Default 8 GiB.
+        /// How much memory the features, the scores and the start may take. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
 
         /// Default `Seed(0)`.
@@ -161,13 +167,21 @@ fn joint(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> (usize, (usize, usiz
 
 impl Pmmc {
     /// Objective and gradient; x has a last column of ones.
-    fn slope(&self, x: ArrayView2<'_, f64>, links: &[Pair], w: &Array2<f64>) -> Slope {
+    fn slope(
+        &self,
+        x: ArrayView2<'_, f64>,
+        links: &[Pair],
+        w: &Array2<f64>,
+        observer: &dyn Observer,
+    ) -> Result<Slope> {
         let (n, k) = (x.nrows(), w.nrows());
-        let scores = x.dot(&w.t());
-        let mut pull = Array2::<f64>::zeros((n, k));
+        let mut pace = Pace::new(observer);
+        let scores = times(x, w.t(), observer)?;
+        let mut pull = room::table::<f64>(n, k)?;
         let mut value = 0.5 * self.decay * w.iter().map(|v| v * v).sum::<f64>();
         let by = 1.0 / n as f64;
         for (row, mut pull) in scores.rows().into_iter().zip(pull.rows_mut()) {
+            pace.work(k)?;
             let (p, q) = top(row);
             let short = (1.0 - row[p] + row[q]).max(0.0);
             value += by * short * short;
@@ -176,6 +190,7 @@ impl Pmmc {
         }
         let by = self.link_weight / links.len().max(1) as f64;
         for &Pair { i, j, link } in links {
+            pace.work(3 * k)?;
             let (a, b) = (scores.row(i), scores.row(j));
             let (same, apart) = joint(a, b);
             let same = (same, same);
@@ -188,9 +203,9 @@ impl Pmmc {
             pull[[i, wrong.0]] += g;
             pull[[j, wrong.1]] += g;
         }
-        let mut gradient = pull.t().dot(&x);
+        let mut gradient = across(pull.view(), x, observer)?;
         gradient.scaled_add(self.decay, w);
-        Slope { value, gradient }
+        Ok(Slope { value, gradient })
     }
 
     /// Offsets centred and within the balance.
@@ -210,18 +225,20 @@ impl Pmmc {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<f64> {
-        let mut here = self.slope(x, links, w);
+        let mut here = self.slope(x, links, w, observer)?;
         let mut watch = Watch::new(observer, "pmmc", self.max_iterations);
         // Of ordinary parameters 1: where terms count 1e12 times as much it would be far too long.
-        let mut rate = match largest(w) {
-            span if span > 0.0 => 1.0f64.min(FIRST_STEP * span / largest(&here.gradient)),
+        let mut rate = match largest(w, &())? {
+            span if span > 0.0 => 1.0f64.min(FIRST_STEP * span / largest(&here.gradient, &())?),
             _ => 1.0,
         };
         report.status = Status::MaxIterations;
         for iteration in 0..self.max_iterations {
             watch.step(iteration)?;
             report.iterations = iteration + 1;
-            let Some((candidate, there)) = self.downhill(x, links, w, &here, &mut rate) else {
+            let Some((candidate, there)) =
+                self.downhill(x, links, w, &here, &mut rate, observer)?
+            else {
                 if here.value.is_finite() {
                     report.status = Status::Solved;
                 }
@@ -254,23 +271,44 @@ impl Pmmc {
         w: &Array2<f64>,
         here: &Slope,
         rate: &mut f64,
-    ) -> Option<(Array2<f64>, Slope)> {
-        let (span, steep) = (largest(w), largest(&here.gradient));
+        observer: &dyn Observer,
+    ) -> Result<Option<(Array2<f64>, Slope)>> {
+        let (span, steep) = (largest(w, &())?, largest(&here.gradient, &())?);
         loop {
             let mut candidate = w - &(&here.gradient * *rate);
             self.hold(&mut candidate);
-            let there = self.slope(x, links, &candidate);
+            let there = self.slope(x, links, &candidate, observer)?;
             if there.value < here.value {
-                return Some((candidate, there));
+                return Ok(Some((candidate, there)));
             }
             *rate *= 0.5;
             // By the size of the step, not that of the rate: very steep slopes need small rates.
             // What is not a number ends here too.
             let moves = span > 0.0 && *rate * steep > LEAST_STEP * span;
             if !(*rate >= 1e-10 || moves) {
-                return None;
+                return Ok(None);
             }
         }
+    }
+
+    /// Refuses what is held at the same time at most: the features, twice, scores and their pull,
+    /// weights with gradients, and the smaller Gram matrix with its eigenpairs.
+    fn check_room(
+        &self,
+        features: &Dense<'_>,
+        side: &SideInformation,
+        clusters: usize,
+    ) -> Result<()> {
+        let (n, d) = (features.n_objects(), features.n_features() + 1);
+        let (least, links) = (n.min(d), side.n_must_links().saturating_add(side.n_cannot_links()));
+        let tables = [
+            (n.saturating_mul(2), d),
+            (n.saturating_mul(2) + 1, clusters),
+            (clusters.saturating_mul(8), d),
+            (least.saturating_mul(EIGEN), least),
+            (links.min(self.max_pairs.saturating_mul(2)), 8),
+        ];
+        self.budget.check_tables("scores, and the Gram matrix of the start", &tables, 8)
     }
 
     fn check(&self) -> Result<()> {
@@ -287,12 +325,26 @@ impl Pmmc {
 }
 
 /// The table with a last column of ones, in the unit of the mean deviation.
-fn widened(x: &Array2<f64>, deviation: f64) -> Array2<f64> {
+fn widened(x: &Array2<f64>, deviation: f64) -> Result<Array2<f64>> {
     let d = x.ncols();
-    Array2::from_shape_fn(
-        (x.nrows(), d + 1),
-        |(i, j)| if j < d { x[[i, j]] / deviation } else { 1.0 },
-    )
+    let value = |(i, j)| if j < d { x[[i, j]] / deviation } else { 1.0 };
+    room::table_of(x.nrows(), d + 1, value)
+}
+
+/// Features in the frame that vary, widened; with their numbers and their mean deviation.
+fn prepared(
+    features: &Dense<'_>,
+    observer: &dyn Observer,
+) -> Result<(Frame, Vec<usize>, f64, Array2<f64>)> {
+    let (frame, x) = Frame::new(features, observer)?;
+    let Varying { x, features, .. } = frame.varying(x, observer)?;
+    let mut pace = Pace::new(observer);
+    pace.work(x.len())?;
+    let deviation = (x.iter().map(|v| v * v).sum::<f64>() / x.len() as f64).sqrt();
+    let deviation = if deviation > 0.0 { deviation } else { 1.0 };
+    pace.work(x.len())?;
+    let x = widened(&x, deviation)?;
+    Ok((frame, features, deviation, x))
 }
 
 impl ConstrainedClusterer for Pmmc {
@@ -309,26 +361,23 @@ impl ConstrainedClusterer for Pmmc {
         let features = features.dense()?;
         let clusters = checked_number(self.name(), self.clusters, features.into(), side)?;
         self.check()?;
-        self.budget.check_table("scores", features.n_objects(), clusters, 16)?;
-        let start = PckMeans::new(clusters).seed(self.seed).fit(features.into(), side, observer)?;
+        self.check_room(&features, side, clusters)?;
+        let start = PckMeans::new(clusters).memory_budget(self.budget).seed(self.seed);
+        let start = start.fit(features.into(), side, observer)?;
         let mut report = Report::default();
         let k = start.output.partition.n_clusters();
         if k == 1 {
             report.expect_clusters(clusters, 1, FEWER);
             return Ok(Fit::new(start.output, report));
         }
-        let (frame, x) = Frame::new(&features)?;
-        let Varying { x, features, .. } = frame.varying(x);
-        let deviation = (x.iter().map(|v| v * v).sum::<f64>() / x.len() as f64).sqrt();
-        let deviation = if deviation > 0.0 { deviation } else { 1.0 };
-        let x = widened(&x, deviation);
+        let (frame, features, deviation, x) = prepared(&features, observer)?;
         let links = linked_pairs(side, self.max_pairs);
         side.tell_thinned(self.max_pairs, &mut report);
-        let mut w = regression(x.view(), &start.output, k)?;
+        let mut w = regression(x.view(), &start.output, k, observer)?;
         self.hold(&mut w);
         let value = self.descend(x.view(), &links, &mut w, &mut report, observer)?;
         report.objective = Some(value);
-        let mut labels = highest(x.view(), w.view());
+        let mut labels = highest(x.view(), w.view(), observer)?;
         // Scores serve as centres here: those of clusters without an object are left out.
         drop_empty(&mut labels, &mut w);
         report.expect_clusters(clusters, w.nrows(), FEWER);
@@ -338,43 +387,56 @@ impl ConstrainedClusterer for Pmmc {
     }
 }
 
-/// Ridge regression of the clusters of a first answer.
-fn regression(x: ArrayView2<'_, f64>, start: &Clustering, k: usize) -> Result<Array2<f64>> {
-    let n = x.nrows() as f64;
-    let mut gram = x.t().dot(&x) / n;
-    let ridge = 0.1 * gram.diag().sum() / gram.nrows() as f64;
+/// Ridge regression of the clusters of a first answer. Of fewer objects than features it is in the
+/// span of the objects, `X' (X X' + r)^-1 T` in place of `(X' X + r)^-1 X' T`.
+fn regression(
+    x: ArrayView2<'_, f64>,
+    start: &Clustering,
+    k: usize,
+    observer: &dyn Observer,
+) -> Result<Array2<f64>> {
+    let (rows, d) = x.dim();
+    let n = rows as f64;
+    let wide = rows < d;
+    let mut gram = if wide { times(x, x.t(), observer)? } else { across(x, x, observer)? };
+    gram /= n;
+    let ridge = 0.1 * gram.diag().sum() / d as f64;
     gram.diag_mut().mapv_inplace(|v| v + ridge);
-    let target = Array2::from_shape_fn((x.nrows(), k), |(i, h)| {
+    let eigen = eigenpairs(gram.view(), observer)?;
+    drop(gram);
+    let target = room::table_of(rows, k, |(i, h)| {
         f64::from(u8::from(start.partition.label(i) == Some(h))) - 1.0 / k as f64
-    });
-    let right = x.t().dot(&target) / n;
-    let eigen = eigenpairs(gram.view())?;
-    let mut inner = eigen.vectors.t().dot(&right);
+    })?;
+    let right = if wide { target } else { across(x, target.view(), observer)? } / n;
+    let mut inner = across(eigen.vectors.view(), right.view(), observer)?;
     for (mut row, v) in inner.axis_iter_mut(Axis(0)).zip(&eigen.values) {
         row /= v.max(ridge);
     }
+    let mut weights = times(eigen.vectors.view(), inner.view(), observer)?;
+    if wide {
+        weights = across(x, weights.view(), observer)?;
+    }
     // Targets differ by 1 between clusters, margins should by about 2.
-    Ok(eigen.vectors.dot(&inner).t().to_owned() * 2.0)
+    Ok(weights.t().to_owned() * 2.0)
 }
 
-fn highest(x: ArrayView2<'_, f64>, w: ArrayView2<'_, f64>) -> Vec<u32> {
-    ordered_chunks(
-        x.nrows(),
-        CHUNK,
-        |rows| {
-            let scores = x.slice(s![rows, ..]).dot(&w.t());
-            scores
-                .rows()
-                .into_iter()
-                .map(|r| cheapest(&r.mapv(|v| -v).to_vec(), 0) as u32)
-                .collect::<Vec<_>>()
-        },
-        Vec::with_capacity(x.nrows()),
-        |mut all, part| {
-            all.extend(part);
-            all
-        },
-    )
+fn highest(
+    x: ArrayView2<'_, f64>,
+    w: ArrayView2<'_, f64>,
+    observer: &dyn Observer,
+) -> Result<Vec<u32>> {
+    let stop = Stop::new(observer);
+    let best = |rows: Range<usize>| -> Result<Vec<u32>> {
+        let scores = times(x.slice(s![rows, ..]), w.t(), &stop)?;
+        let best = |row: ArrayView1<'_, f64>| cheapest(&row.mapv(|v| -v).to_vec(), 0) as u32;
+        Ok(scores.rows().into_iter().map(best).collect())
+    };
+    let all = room::with_capacity(x.nrows())?;
+    ordered_chunks(x.nrows(), CHUNK, best, Ok(all), |all: Result<Vec<u32>>, part| {
+        let mut all = all?;
+        all.extend(part?);
+        Ok(all)
+    })
 }
 
 /// The cluster of the highest score.
@@ -394,9 +456,9 @@ impl Assign for Scores {
 
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let features = features.dense()?;
-        let x = of_features(self.frame.apply(&features)?, &self.features);
-        let x = widened(&x, self.deviation);
-        Ok(highest(x.view(), self.w.view()).into_iter().map(|l| l as usize).collect())
+        let x = narrowed(self.frame.apply(&features)?, &self.features);
+        let x = widened(&x, self.deviation)?;
+        Ok(highest(x.view(), self.w.view(), &())?.into_iter().map(|l| l as usize).collect())
     }
 
     #[cfg(feature = "serde")]
@@ -454,7 +516,7 @@ mod tests {
         for seed in 0..20 {
             let mut s = Seed(seed).stream();
             let (n, d, k) = (9, 1 + s.below(3), 2 + s.below(3));
-            let x = widened(&Array2::from_shape_simple_fn((n, d), || s.normal()), 1.0);
+            let x = widened(&Array2::from_shape_simple_fn((n, d), || s.normal()), 1.0).unwrap();
             let links: Vec<Pair> = (0..6)
                 .map(|t| {
                     let (i, link) = (s.below(n), [Link::Must, Link::Cannot][t % 2]);
@@ -462,7 +524,8 @@ mod tests {
                 })
                 .collect();
             let w = Array2::from_shape_simple_fn((k, d + 1), || s.normal());
-            let found = Pmmc::new(k).decay(0.3).link_weight(0.7).slope(x.view(), &links, &w);
+            let found = Pmmc::new(k).decay(0.3).link_weight(0.7).slope(x.view(), &links, &w, &());
+            let found = found.unwrap();
             let own = value(&x, &links, &w, 0.3, 0.7);
             let error = (found.value - own).abs();
             assert!(error < 1e-9 * (1.0 + own), "{seed}: {} {own}", found.value);

@@ -1,11 +1,11 @@
 //! Passes over all rows: which of some points, or sets of points, is nearest.
 
-use consilience_core::Result;
 #[cfg(feature = "serde")]
 use consilience_core::ensure;
 use consilience_core::room::no_room;
 #[cfg(feature = "serde")]
 use consilience_core::stored::Parts;
+use consilience_core::{Observer, Result, Stop};
 use consilience_num::Float;
 use consilience_num::rows::{Rows, squared};
 #[cfg(feature = "serde")]
@@ -15,6 +15,8 @@ use rayon::prelude::*;
 
 /// Rows that are handed to a thread at a time.
 const BLOCK: usize = 2048;
+/// Multiplications between two questions to the observer.
+const WORK: usize = 1 << 25;
 
 /// Rows that are compared with points.
 pub(crate) trait Table: Sync {
@@ -38,11 +40,18 @@ pub(crate) trait Table: Sync {
         cluster: u32,
         closest: &mut [f64],
         labels: &mut [u32],
-    ) -> Option<(usize, f64)>;
+        observer: &dyn Observer,
+    ) -> Result<Option<(usize, f64)>>;
 
     /// For every row the set whose farthest point is nearest, and the squared distance to that
     /// point; ties go to the first set.
-    fn nearest(&self, sets: &PointSets, closest: &mut [f64], labels: &mut [u32]);
+    fn nearest(
+        &self,
+        sets: &PointSets,
+        closest: &mut [f64],
+        labels: &mut [u32],
+        observer: &dyn Observer,
+    ) -> Result<()>;
 }
 
 impl<F: Float> Table for Rows<'_, F> {
@@ -64,34 +73,57 @@ impl<F: Float> Table for Rows<'_, F> {
         cluster: u32,
         closest: &mut [f64],
         labels: &mut [u32],
-    ) -> Option<(usize, f64)> {
-        let arch = Arch::new();
-        closest
-            .par_chunks_mut(BLOCK)
-            .zip(labels.par_chunks_mut(BLOCK))
+        observer: &dyn Observer,
+    ) -> Result<Option<(usize, f64)>> {
+        let (arch, stop) = (Arch::new(), Stop::new(observer));
+        let block = block(BLOCK, self.d());
+        let far = closest
+            .par_chunks_mut(block)
+            .zip(labels.par_chunks_mut(block))
             .enumerate()
             .map(|(b, (closest, labels))| {
-                let first = b * BLOCK;
+                let first = b * block;
+                if stop.asked() {
+                    return (first, f64::NEG_INFINITY);
+                }
                 let count = labels.len();
                 let (at, value) = self.block(first, count, |rows| {
                     arch.dispatch(NearerBlock { rows, centre, cluster, closest, labels })
                 });
                 (first + at, value)
             })
-            .reduce_with(farther)
+            .reduce_with(farther);
+        stop.check()?;
+        Ok(far)
     }
 
-    fn nearest(&self, sets: &PointSets, closest: &mut [f64], labels: &mut [u32]) {
-        let arch = Arch::new();
-        closest.par_chunks_mut(BLOCK).zip(labels.par_chunks_mut(BLOCK)).enumerate().for_each(
+    fn nearest(
+        &self,
+        sets: &PointSets,
+        closest: &mut [f64],
+        labels: &mut [u32],
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        let (arch, stop) = (Arch::new(), Stop::new(observer));
+        let block = block(BLOCK, sets.points.len());
+        closest.par_chunks_mut(block).zip(labels.par_chunks_mut(block)).enumerate().for_each(
             |(b, (closest, labels))| {
+                if stop.asked() {
+                    return;
+                }
                 let count = labels.len();
-                self.block(b * BLOCK, count, |rows| {
+                self.block(b * block, count, |rows| {
                     arch.dispatch(NearestBlock { rows, sets, closest, labels });
                 });
             },
         );
+        stop.check()
     }
+}
+
+/// Rows between two questions, each of which is compared with so many numbers: at most so many.
+pub(crate) fn block(most: usize, numbers: usize) -> usize {
+    (WORK / numbers.max(1)).clamp(1, most)
 }
 
 /// The row with the larger value; of equals the first. Does not depend on the grouping.
@@ -177,6 +209,17 @@ impl PointSets {
         self.ends.len()
     }
 
+    /// Makes room for so many points more.
+    pub(crate) fn reserve(&mut self, points: usize) -> Result<()> {
+        let numbers = points.saturating_mul(self.d);
+        self.points.try_reserve_exact(numbers).map_err(|_| no_room::<f64>(numbers))
+    }
+
+    /// How many numbers all points have.
+    pub(crate) fn n_numbers(&self) -> usize {
+        self.points.len()
+    }
+
     pub(crate) fn d(&self) -> usize {
         self.d
     }
@@ -257,7 +300,8 @@ mod tests {
             let rows = Rows::new(view);
             let mut closest = vec![f64::INFINITY; n];
             let mut labels = vec![u32::MAX; n];
-            let far = rows.bring_nearer(&rows.row(3), 4, &mut closest, &mut labels).unwrap();
+            let far = rows.bring_nearer(&rows.row(3), 4, &mut closest, &mut labels, &());
+            let far = far.unwrap().unwrap();
             let plain: Vec<f64> =
                 (0..n).map(|i| (0..d).map(|j| (x[[i, j]] - x[[3, j]]).powi(2)).sum()).collect();
             assert_eq!(closest, plain);
@@ -267,7 +311,7 @@ mod tests {
             let mut sets = PointSets::new(d);
             sets.push([Ok(rows.row(0)), Ok(rows.row(1))]).unwrap();
             sets.push([Ok(rows.row(2))]).unwrap();
-            rows.nearest(&sets, &mut closest, &mut labels);
+            rows.nearest(&sets, &mut closest, &mut labels, &()).unwrap();
             let to =
                 |i: usize, p: usize| (0..d).map(|j| (x[[i, j]] - x[[p, j]]).powi(2)).sum::<f64>();
             for i in 0..n {

@@ -1,6 +1,8 @@
 //! What the methods with prices on violated links share.
 
-use consilience_core::{Pair, Result, SideInformation, ensure};
+use consilience_core::{Dense, MemoryBudget, Pair, Result, SideInformation, ensure};
+
+use crate::frame::CHUNK;
 
 /// Sweeps over the labelled objects between two updates of the centres.
 pub(crate) const SWEEPS: usize = 20;
@@ -26,4 +28,29 @@ pub(crate) fn linked_pairs(side: &SideInformation, limit: usize) -> Vec<Pair> {
     let (must, cannot) = side.links_up_to(limit);
     let must = must.into_iter().map(|(i, j)| Pair::must_link(i, j));
     must.chain(cannot.into_iter().map(|(i, j)| Pair::cannot_link(i, j))).collect()
+}
+
+/// Refuses what is held at the same time at most: the features, the sums of some of them and the
+/// means of labelled sets; centres, three times; so many tables of sets in clusters; and the sets
+/// that are apart, as many as are listed.
+pub(crate) fn check_room(
+    budget: MemoryBudget,
+    features: &Dense<'_>,
+    side: &SideInformation,
+    clusters: usize,
+    tables: usize,
+    apart: usize,
+) -> Result<()> {
+    let (n, d) = (features.n_objects(), features.n_features());
+    let sets = side.labelled_sets().len();
+    // Chunks are summed side by side, eight for each thread, over the groups that are in them.
+    let summed = clusters.min(CHUNK).saturating_mul(8 * rayon::current_num_threads());
+    let tables = [
+        (n.saturating_add(n.min(summed)) + sets + 3 * clusters, d),
+        (sets.saturating_mul(tables), clusters),
+        (n, 3),
+        // Of both sets of a pair; lists grow by doubling.
+        (apart, 4),
+    ];
+    budget.check_tables("features and labelled sets in clusters", &tables, 8)
 }

@@ -89,19 +89,19 @@ impl SeededKMeans {
         report: &mut Report,
         watch: &mut Watch<'_>,
     ) -> Result<Vec<u32>> {
-        let mut labels = Vec::new();
+        let (mut labels, observer) = (Vec::new(), watch.observer());
         report.status = Status::MaxIterations;
         for iteration in 0..self.max_iterations {
             watch.step(iteration)?;
             report.iterations = iteration + 1;
-            let before = std::mem::replace(&mut labels, nearest(x, centres.view()));
+            let before = std::mem::replace(&mut labels, nearest(x, centres.view(), observer)?);
             side.labelled_objects().iter().for_each(|&(i, s)| labels[i] = s as u32);
-            refill(x, &mut labels, centres, |i| side.set_of(i).is_none());
+            refill(x, &mut labels, centres, |i| side.set_of(i).is_none(), observer)?;
             if labels == before {
                 report.status = Status::Solved;
                 break;
             }
-            take_means(x, &labels, centres);
+            take_means(x, &labels, centres, observer)?;
         }
         Ok(labels)
     }
@@ -152,8 +152,8 @@ impl ConstrainedClusterer for SeededKMeans {
         }
         observer.check()?;
         let mut report = Report::default();
-        let (frame, x) = Frame::new(&features)?;
-        let mut centres = first_centres(x.view(), side, clusters, self.seed)?;
+        let (frame, x) = Frame::new(&features, observer)?;
+        let mut centres = first_centres(x.view(), side, clusters, self.seed, observer)?;
         let mut watch = Watch::new(observer, self.name(), self.max_iterations);
         let mut labels = if self.hold {
             self.held(x.view(), side, &mut centres, &mut report, &mut watch)?
@@ -161,7 +161,8 @@ impl ConstrainedClusterer for SeededKMeans {
             self.free(x.view(), &mut centres, &mut report, &mut watch)?
         };
         drop_empty(&mut labels, &mut centres);
-        report.objective = Some(frame.square_out(inertia(x.view(), &labels, centres.view())));
+        let inertia = inertia(x.view(), &labels, centres.view(), observer)?;
+        report.objective = Some(frame.square_out(inertia));
         report.expect_clusters(clusters, centres.nrows(), FEWER);
         let k = centres.nrows();
         Ok(Fit::new(Clustering::new(&labels, k, NearestCentre { frame, centres })?, report))

@@ -1,7 +1,8 @@
 #[cfg(feature = "serde")]
 use consilience_core::stored::Parts;
 use consilience_core::{
-    Assign, Clustering, Error, Features, Result, SparseRows, Watch, ensure, with_rows,
+    Assign, Clustering, Error, Features, Observer, Pace, Result, SparseRows, Watch, ensure, room,
+    with_rows,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::sparse::ScaledRows;
@@ -54,21 +55,25 @@ pub(crate) struct Sets<R> {
 }
 
 impl<R: Table> Sets<R> {
-    pub(crate) fn new(rows: R, place: Place) -> Self {
+    pub(crate) fn new(rows: R, place: Place) -> Result<Self> {
         let n = rows.n();
         let points = PointSets::new(rows.d());
-        Sets { rows, points, place, closest: vec![f64::INFINITY; n], labels: vec![0; n] }
+        let (closest, labels) = (room::filled(n, f64::INFINITY)?, room::zeros(n)?);
+        Ok(Sets { rows, points, place, closest, labels })
     }
 
     /// Begins with labelled sets; their objects stay with them whatever is nearer.
-    pub(crate) fn start(&mut self, sets: &[Vec<usize>]) -> Result<()> {
+    pub(crate) fn start(&mut self, sets: &[Vec<usize>], observer: &dyn Observer) -> Result<()> {
         if sets.is_empty() {
             return Ok(());
         }
+        self.points.reserve(sets.iter().map(Vec::len).sum())?;
+        let mut pace = Pace::new(observer);
         for set in sets {
+            pace.work(set.len().saturating_mul(self.rows.d()))?;
             self.points.push(set.iter().map(|&i| self.rows.row(i)))?;
         }
-        self.rows.nearest(&self.points, &mut self.closest, &mut self.labels);
+        self.rows.nearest(&self.points, &mut self.closest, &mut self.labels, observer)?;
         for (s, set) in sets.iter().enumerate() {
             for &i in set {
                 self.closest[i] = 0.0;
@@ -93,7 +98,8 @@ impl<R: Table> Sets<R> {
             let centre = self.rows.row(object)?;
             let cluster = self.len() as u32;
             let (closest, labels) = (&mut self.closest, &mut self.labels);
-            let far = self.rows.bring_nearer(&centre, cluster, closest, labels);
+            let far =
+                self.rows.bring_nearer(&centre, cluster, closest, labels, watch.observer())?;
             self.points.push([Ok(centre)])?;
             next = self.away(far);
             watch.step(self.len())?;
@@ -143,8 +149,7 @@ impl FarthestMember {
         if !rows.squares_are_finite() {
             return Err(Error::invalid("features far larger than those at the fit"));
         }
-        rows.nearest(&self.points, closest, labels);
-        Ok(())
+        rows.nearest(&self.points, closest, labels, &())
     }
 }
 
@@ -156,12 +161,12 @@ impl Assign for FarthestMember {
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let n = features.n_objects();
         ensure!(n < u32::MAX as usize, too_large("{n} objects"));
-        let (mut closest, mut labels) = (vec![0.0; n], vec![0; n]);
+        let (mut closest, mut labels) = (room::zeros(n)?, room::zeros(n)?);
         match features {
             Features::Sparse32(x) => self.nearest(x, &mut closest, &mut labels)?,
             Features::Sparse64(x) => self.nearest(x, &mut closest, &mut labels)?,
             _ => with_rows!(Scaled::like(features.dense()?, &self.place).features(), |x| {
-                Rows::new(x).nearest(&self.points, &mut closest, &mut labels);
+                Rows::new(x).nearest(&self.points, &mut closest, &mut labels, &())?;
             }),
         }
         Ok(labels.into_iter().map(|l| l as usize).collect())

@@ -1,11 +1,11 @@
 //! The passes of [`points`](crate::points) over sparse rows.
 
-use consilience_core::{Result, room};
+use consilience_core::{Observer, Result, Stop, room};
 use consilience_num::Float;
 use consilience_num::kmeans::sparse::ScaledRows;
 use rayon::prelude::*;
 
-use crate::points::{PointSets, Table, farther};
+use crate::points::{PointSets, Table, block, farther};
 
 /// Rows that are handed to a thread at a time.
 const BLOCK: usize = 512;
@@ -54,11 +54,15 @@ impl<F: Float> Table for ScaledRows<'_, F> {
         cluster: u32,
         closest: &mut [f64],
         labels: &mut [u32],
-    ) -> Option<(usize, f64)> {
-        let own = length(centre);
+        observer: &dyn Observer,
+    ) -> Result<Option<(usize, f64)>> {
+        let (own, stop) = (length(centre), Stop::new(observer));
         let blocks = closest.par_chunks_mut(BLOCK).zip(labels.par_chunks_mut(BLOCK)).enumerate();
         let far = |(b, (closest, labels)): (usize, (&mut [f64], &mut [u32]))| {
             let mut best = (b * BLOCK, f64::NEG_INFINITY);
+            if stop.asked() {
+                return best;
+            }
             for (r, (closest, label)) in closest.iter_mut().zip(labels).enumerate() {
                 let i = b * BLOCK + r;
                 let now = squared(self, i, centre, own);
@@ -69,23 +73,41 @@ impl<F: Float> Table for ScaledRows<'_, F> {
             }
             best
         };
-        blocks.map(far).reduce_with(farther)
+        let found = blocks.map(far).reduce_with(farther);
+        stop.check()?;
+        Ok(found)
     }
 
-    fn nearest(&self, sets: &PointSets, closest: &mut [f64], labels: &mut [u32]) {
+    fn nearest(
+        &self,
+        sets: &PointSets,
+        closest: &mut [f64],
+        labels: &mut [u32],
+        observer: &dyn Observer,
+    ) -> Result<()> {
         let lengths: Vec<Vec<f64>> = sets.sets().map(|set| set.map(length).collect()).collect();
-        closest.par_iter_mut().zip(labels).with_min_len(BLOCK).enumerate().for_each(
-            |(i, (closest, label))| {
-                let mut best = (f64::INFINITY, 0);
-                for (s, (set, lengths)) in (0..).zip(sets.sets().zip(&lengths)) {
-                    let far = set.zip(lengths).map(|(p, &length)| squared(self, i, p, length));
-                    let far = far.fold(0.0, f64::max);
-                    if far < best.0 {
-                        best = (far, s);
-                    }
+        let stop = Stop::new(observer);
+        // A product takes less than a point has numbers, and as much where the rows are equal.
+        let some = block(BLOCK, sets.n_numbers());
+        closest.par_chunks_mut(some).zip(labels.par_chunks_mut(some)).enumerate().for_each(
+            |(b, (closest, labels))| {
+                if stop.asked() {
+                    return;
                 }
-                (*closest, *label) = best;
+                for (r, (closest, label)) in closest.iter_mut().zip(labels).enumerate() {
+                    let mut best = (f64::INFINITY, 0);
+                    for (s, (set, lengths)) in (0..).zip(sets.sets().zip(&lengths)) {
+                        let i = b * some + r;
+                        let far = set.zip(lengths).map(|(p, &length)| squared(self, i, p, length));
+                        let far = far.fold(0.0, f64::max);
+                        if far < best.0 {
+                            best = (far, s);
+                        }
+                    }
+                    (*closest, *label) = best;
+                }
             },
         );
+        stop.check()
     }
 }

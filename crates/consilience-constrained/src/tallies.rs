@@ -1,7 +1,7 @@
 //! How many objects of each labelled set are in each cluster: violated links are counted from that,
 //! without walking over pairs.
 
-use consilience_core::SideInformation;
+use consilience_core::{Pace, Result, SideInformation, room};
 
 /// Counts of the objects of set s in cluster h.
 pub(crate) struct Tallies<'a> {
@@ -16,7 +16,7 @@ pub(crate) struct Tallies<'a> {
 
 impl<'a> Tallies<'a> {
     /// Nothing is assigned yet.
-    pub(crate) fn new(side: &'a SideInformation, k: usize) -> Self {
+    pub(crate) fn new(side: &'a SideInformation, k: usize) -> Result<Self> {
         let sets = side.labelled_sets();
         let classes = side.are_classes();
         let mut apart = vec![Vec::new(); sets.len()];
@@ -26,7 +26,13 @@ impl<'a> Tallies<'a> {
                 apart[b].push(a);
             }
         }
-        Tallies { sets, k, count: vec![0.0; sets.len() * k], total: vec![0.0; k], classes, apart }
+        let count = room::zeros(sets.len().saturating_mul(k))?;
+        Ok(Tallies { sets, k, count, total: vec![0.0; k], classes, apart })
+    }
+
+    /// What [`apart`](Tallies::apart) takes for set s, in additions.
+    pub(crate) fn work(&self, s: usize) -> usize {
+        if self.classes { 1 } else { self.apart[s].len() }
     }
 
     /// Adds `by` (1 or -1) objects of set s in cluster h.
@@ -56,12 +62,13 @@ impl<'a> Tallies<'a> {
     }
 
     /// Violated must-links and cannot-links of a full assignment.
-    pub(crate) fn violated(&self) -> (f64, f64) {
+    pub(crate) fn violated(&self, pace: &mut Pace<'_>) -> Result<(f64, f64)> {
         let mut out = (0.0, 0.0);
         for s in 0..self.sets.len() {
+            pace.work(self.k.saturating_mul(1 + self.work(s)))?;
             out.0 += self.split(s);
             out.1 += (0..self.k).map(|h| self.of(s, h) * self.apart(s, h)).sum::<f64>();
         }
-        (out.0, out.1 / 2.0)
+        Ok((out.0, out.1 / 2.0))
     }
 }

@@ -371,3 +371,31 @@ fn above_one_the_fast_methods_find_the_optimum() {
     }
     assert!(certified > 20, "{certified}");
 }
+
+/// Passes over all objects once were finished first: of so many labels seconds.
+#[test]
+fn long_passes_are_asked_about() {
+    let n = 3_000;
+    let x = Array2::from_shape_fn((n, 60), |(i, j)| ((i * 31 + j * 17 + i * i * j) % 101) as f64);
+    let labels: Vec<u64> = (0..n as u64).map(|i| i % 100).collect();
+    let side = SideInformation::from_labels(&labels).unwrap();
+    // 3,000 x 3,000 comparisons of 60 numbers, a question for every 2^25; and 100 metrics, of which
+    // each is asked about with every 1,024 objects.
+    let methods: [(Box<dyn ConstrainedClusterer>, usize); 5] = [
+        (Box::new(Nnc::new(100)), 16),
+        (Box::new(MpckMeans::new(100).per_cluster(true).max_iterations(1)), 100),
+        (Box::new(CopKMeans::new(100).max_iterations(1)), 12),
+        (Box::new(PckMeans::new(100).max_iterations(1)), 12),
+        (Box::new(Pmmc::new(100).max_iterations(1)), 30),
+    ];
+    for (method, least) in methods {
+        let counts = CancelFrom::new(usize::MAX);
+        method.fit(x.view().into(), &side, &counts).unwrap();
+        let asked = counts.asked();
+        assert!(asked >= least, "{}: asked {asked} times", method.name());
+        for query in [0, 1, 2, 5, asked / 2] {
+            let error = method.fit(x.view().into(), &side, &CancelFrom::new(query)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Cancelled, "{}: question {query}", method.name());
+        }
+    }
+}

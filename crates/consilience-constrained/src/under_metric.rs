@@ -1,5 +1,6 @@
 use consilience_core::{
     Clustering, ConstrainedClusterer, Features, Fit, Observer, Result, SideInformation, Status,
+    check_answer,
 };
 use consilience_metric::MetricLearner;
 
@@ -65,8 +66,12 @@ impl<M: MetricLearner, C: ConstrainedClusterer> ConstrainedClusterer for UnderMe
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
         let learned = self.metric.fit(features, side, observer)?;
-        let mapped = learned.output.apply(features)?;
+        let (taken, d) = (learned.output.n_features(), features.n_features());
+        check_answer(self.metric.name(), "features of a metric", taken, d)?;
+        let mapped = learned.output.apply_observed(features, observer)?;
         let mut found = self.clusterer.fit(mapped.view().into(), side, observer)?;
+        let labels = found.output.partition.n_objects();
+        check_answer(self.clusterer.name(), "labels", labels, features.n_objects())?;
         let mut notes = learned.report.notes;
         if learned.report.status != Status::Solved {
             found.report.status = learned.report.status;

@@ -3,7 +3,7 @@
 
 use crate::lowest_terms::common_factor;
 use crate::{
-    LabelInt, Microclusters, Partition, Result, SparseMemberships, mix, room, with_labels,
+    LabelInt, Microclusters, Observer, Partition, Result, SparseMemberships, mix, room, with_labels,
 };
 
 /// Labels that are looked at before the nodes that are left alike are ordered by their first object
@@ -13,17 +13,19 @@ const EFFORT: usize = 1 << 26;
 /// The nodes in canonical order: colours of nodes, clusters and members are refined by what they
 /// are linked to until nothing more is told apart (Weisfeiler and Leman); where nodes are left
 /// alike, the first of one set of them is told apart, and so on.
-pub(crate) fn node_order(nodes: &Microclusters) -> Result<Vec<u32>> {
+pub(crate) fn node_order(nodes: &Microclusters, observer: &dyn Observer) -> Result<Vec<u32>> {
     let mut colours = Colours::new(nodes)?;
     loop {
-        colours.refine()?;
+        colours.refine(observer)?;
         if colours.looked_at > EFFORT {
             break;
         }
+        observer.check()?;
         let Some(alike) = colours.first_alike()? else { break };
         colours.nodes[alike] = mix(colours.nodes[alike] ^ 1);
         colours.distinct += 1;
     }
+    observer.check()?;
     let mut order: Vec<u32> = room::collected(0..nodes.n_nodes() as u32)?;
     order.sort_unstable_by_key(|&i| (colours.nodes[i as usize], i));
     Ok(order)
@@ -99,10 +101,11 @@ impl<'a> Colours<'a> {
     }
 
     /// Refines until no round tells more nodes or clusters apart.
-    fn refine(&mut self) -> Result<()> {
+    fn refine(&mut self, observer: &dyn Observer) -> Result<()> {
         let all = self.nodes.len() + self.clusters.iter().map(Vec::len).sum::<usize>();
         loop {
-            self.round()?;
+            self.round(observer)?;
+            observer.check()?;
             self.looked_at += 2 * self.rows.len() * self.nodes.len();
             let count = self.count()?;
             let before = std::mem::replace(&mut self.distinct, count);
@@ -113,8 +116,9 @@ impl<'a> Colours<'a> {
     }
 
     /// Clusters by their nodes, members by their clusters, nodes by their clusters.
-    fn round(&mut self) -> Result<()> {
+    fn round(&mut self, observer: &dyn Observer) -> Result<()> {
         for (member, clusters) in self.rows.iter().zip(&mut self.clusters) {
+            observer.check()?;
             let mut sums = room::copied(clusters)?;
             member.each(|node, c, salt| {
                 sums[c] = sums[c].wrapping_add(mix(self.nodes[node] ^ salt));
@@ -125,6 +129,7 @@ impl<'a> Colours<'a> {
         }
         let mut sums = room::copied(&self.nodes)?;
         for (member, clusters) in self.rows.iter().zip(&self.clusters) {
+            observer.check()?;
             member.each(|node, c, salt| {
                 let link = if salt == 0 { clusters[c] } else { mix(clusters[c] ^ salt) };
                 sums[node] = sums[node].wrapping_add(link);
@@ -159,7 +164,9 @@ fn count_distinct(mut colours: Vec<u64>) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Ensemble, Microclusters, Partition, Seed};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use crate::{Ensemble, Microclusters, Observer, Partition, Seed};
 
     fn ensemble(rows: &[Vec<i64>]) -> Ensemble {
         Ensemble::new(rows.iter().map(|r| Partition::from_labels(r).unwrap()).collect()).unwrap()
@@ -247,5 +254,26 @@ mod tests {
         let apart: Vec<i64> = (0..3000).collect();
         let e = ensemble(&vec![apart; 40]);
         assert_eq!(canonical(&e).n_nodes(), 3000);
+    }
+
+    /// Each member is looked at twice in a round, and once more when its labels are reordered.
+    #[test]
+    fn cancellation_is_asked_for_at_every_member() {
+        let member = |u: i64| (0..30).map(|i| (i * (u + 3)) % 7).collect::<Vec<i64>>();
+        let nodes = Microclusters::of(&ensemble(&(0..10).map(member).collect::<Vec<_>>())).unwrap();
+        let asked = Counting::default();
+        let found = nodes.clone().canonical_observed(&asked).unwrap();
+        assert_eq!(found, nodes.canonical().unwrap());
+        assert!(asked.0.load(Ordering::Relaxed) > 30);
+    }
+
+    #[derive(Default)]
+    struct Counting(AtomicUsize);
+
+    impl Observer for Counting {
+        fn cancelled(&self) -> bool {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            false
+        }
     }
 }

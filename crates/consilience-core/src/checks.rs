@@ -32,6 +32,28 @@ pub fn at_least_one(name: &str, value: usize) -> Result<()> {
     Ok(())
 }
 
+/// Refuses an answer of code behind a trait, which may be anybody's, that is about another number
+/// of things than was asked: `who` names the code, `things` what is counted.
+///
+/// # Errors
+/// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch).
+#[doc(hidden)]
+pub fn check_answer(who: &str, things: &str, found: usize, expected: usize) -> Result<()> {
+    ensure!(found == expected, shape("{who} returned {found} {things}; expected {expected}"));
+    Ok(())
+}
+
+/// Refuses evidence that is no amount, by what it is of.
+pub(crate) fn evidence(evidence: &[f64], of: &str) -> Result<()> {
+    for (i, &e) in evidence.iter().enumerate() {
+        ensure!(
+            e >= 0.0 && e < f64::INFINITY,
+            invalid("evidence {e} of {of} {i}; expected a finite number >= 0")
+        );
+    }
+    Ok(())
+}
+
 /// So many things, in words: the plural but for one.
 pub(crate) fn number_of(count: u64, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
@@ -114,6 +136,20 @@ mod tests {
     fn one_is_no_plural() {
         let words = [0, 1, 2].map(|count| number_of(count, "object"));
         assert_eq!(words, ["0 objects", "1 object", "2 objects"]);
+    }
+
+    #[test]
+    fn answers_of_another_length_are_refused_with_name_and_numbers() {
+        assert!(check_answer("own", "labels", 3, 3).is_ok());
+        for found in [2, 4] {
+            let error = check_answer("own", "labels", found, 3).unwrap_err();
+            assert_eq!(error.message(), format!("own returned {found} labels; expected 3"));
+        }
+        assert!(evidence(&[0.0, 2.5], "node").is_ok());
+        for bad in [f64::NAN, -1.0, f64::INFINITY] {
+            let error = evidence(&[1.0, bad], "node").unwrap_err();
+            assert!(error.message().starts_with(&format!("evidence {bad} of node 1")), "{error}");
+        }
     }
 
     #[test]

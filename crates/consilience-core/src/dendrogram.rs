@@ -1,6 +1,6 @@
 use ndarray::Array2;
 
-use crate::{Error, Result, ensure};
+use crate::{Error, Result, check_answer, ensure, ties};
 
 /// One merge of a [`Dendrogram`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,19 +98,11 @@ impl Dendrogram {
         ensure!(leaves > 0, empty("a dendrogram without leaves"));
         let m = merges.len();
         ensure!(m == leaves - 1, shape("{m} merges of {leaves} leaves"));
+        check_heights(&merges)?;
         // Leaves below each node that nothing has merged yet.
         let mut below = vec![Some(1); leaves];
-        let mut last = f64::NEG_INFINITY;
         for (t, merge) in merges.iter().enumerate() {
             let [a, b] = merge.nodes;
-            if !merge.height.is_finite() {
-                return Err(Error::non_finite("heights of merges", t, 2, merge.height));
-            }
-            let h = merge.height;
-            ensure!(
-                h >= last,
-                invalid("merge {t} at height {h} after one at {last}; merges go from low to high")
-            );
             let latest = a.max(b);
             ensure!(latest < below.len(), out_of_range("node {latest} in merge {t}"));
             let sizes = (a < b).then(|| (below[a].take(), below[b].take()));
@@ -125,9 +117,22 @@ impl Dendrogram {
                 shape("merge {t} of {left} and {right} leaves makes {made}")
             );
             below.push(Some(left + right));
-            last = merge.height;
         }
         Ok(Dendrogram { leaves, merges })
+    }
+
+    /// Refuses a tree that somebody's code grew over another number of leaves than it was given, or
+    /// whose heights [`map_heights`](Dendrogram::map_heights) left without their order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch),
+    /// [`ErrorKind::NonFinite`](crate::ErrorKind::NonFinite) and
+    /// [`ErrorKind::InvalidParameter`](crate::ErrorKind::InvalidParameter), naming `who`.
+    #[doc(hidden)]
+    pub fn check_answer(&self, who: &str, leaves: usize) -> Result<()> {
+        check_answer(who, "leaves of a tree", self.leaves, leaves)?;
+        check_heights(&self.merges)
+            .map_err(|e| Error::new(e.kind(), format!("the tree of {who}: {}", e.message())))
     }
 
     /// Number of leaves.
@@ -214,35 +219,53 @@ impl Dendrogram {
     }
 
     /// The number of clusters that persists over the widest range of heights between 0 and
-    /// `ceiling` (the largest dissimilarity possible); the fewest of equals. Merges above the
-    /// ceiling or below 0 count as made there.
+    /// `ceiling` (the largest dissimilarity possible); the fewest of equals, which differ by no
+    /// more than 1e-9 of the ceiling. Merges above the ceiling or below 0 count as made there.
     ///
     /// # References
     /// Fred, Jain 2005, "Combining Multiple Clusterings Using Evidence Accumulation", Section 3.3.
     #[doc(alias = "lifetime criterion")]
     pub fn longest_lifetime(&self, ceiling: f64) -> usize {
-        let clip = |h: f64| h.clamp(0.0, ceiling.max(0.0));
+        self.longest_lifetime_but_for_rounding(ceiling, ceiling)
+    }
+
+    /// As [`longest_lifetime`](Self::longest_lifetime), where equals differ by no more than 1e-9 of
+    /// the size of the numbers that the heights are differences of.
+    #[doc(hidden)]
+    pub fn longest_lifetime_but_for_rounding(&self, ceiling: f64, size: f64) -> usize {
+        let ceiling = ceiling.max(0.0);
+        let clip = |h: f64| h.clamp(0.0, ceiling);
         // k clusters live from the merge that makes them to the next one.
         let made = |k: usize| {
             if k == self.leaves { 0.0 } else { clip(self.merges[self.leaves - k - 1].height) }
         };
         let ended = |k: usize| {
-            if k == 1 { ceiling.max(0.0) } else { clip(self.merges[self.leaves - k].height) }
+            if k == 1 { ceiling } else { clip(self.merges[self.leaves - k].height) }
         };
-        let mut best = (1, f64::NEG_INFINITY);
-        for k in 1..=self.leaves {
-            let life = ended(k) - made(k);
-            if life > best.1 {
-                best = (k, life);
-            }
-        }
-        best.0
+        1 + ties::first_largest((1..=self.leaves).map(|k| ended(k) - made(k)), size.max(0.0))
     }
+}
+
+/// Refuses heights that are no numbers or do not ascend.
+fn check_heights(merges: &[Merge]) -> Result<()> {
+    let mut last = f64::NEG_INFINITY;
+    for (t, &Merge { height, .. }) in merges.iter().enumerate() {
+        if !height.is_finite() {
+            return Err(Error::non_finite("heights of merges", t, 2, height));
+        }
+        ensure!(
+            height >= last,
+            invalid("merge {t} at height {height} after one at {last}; merges go from low to high")
+        );
+        last = height;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ErrorKind;
 
     fn tree() -> Dendrogram {
         Dendrogram::from_merges(5, vec![(3, 4, 0.4), (0, 2, 0.1), (0, 1, 0.9), (0, 3, 0.5)])
@@ -254,6 +277,17 @@ mod tests {
         let t = tree();
         let nodes: Vec<_> = t.merges().iter().map(|m| (m.nodes, m.leaves)).collect();
         assert_eq!(nodes, vec![([0, 2], 2), ([3, 4], 2), ([5, 6], 4), ([1, 7], 5)]);
+    }
+
+    #[test]
+    fn trees_of_other_leaves_or_without_order_are_refused() {
+        assert!(tree().check_answer("own", 5).is_ok());
+        assert_eq!(tree().check_answer("own", 4).unwrap_err().kind(), ErrorKind::ShapeMismatch);
+        let falling = tree().map_heights(|h| -h).check_answer("own", 5).unwrap_err();
+        assert_eq!(falling.kind(), ErrorKind::InvalidParameter);
+        assert!(falling.message().starts_with("the tree of own: merge 1 at"), "{falling}");
+        let none = tree().map_heights(|_| f64::NAN).check_answer("own", 5).unwrap_err();
+        assert_eq!(none.kind(), ErrorKind::NonFinite);
     }
 
     #[test]
@@ -277,6 +311,15 @@ mod tests {
         // Each lives for a quarter: the fewest of equals.
         let even = vec![(0, 1, 0.25), (2, 3, 0.5), (0, 2, 0.75)];
         assert_eq!(Dendrogram::from_merges(4, even).unwrap().longest_lifetime(1.0), 1);
+        // Each for a third, which rounding makes differ.
+        let thirds = vec![(0, 1, 1.0 - 2.0 / 3.0), (1, 2, 1.0 - 1.0 / 3.0)];
+        let thirds = Dendrogram::from_merges(3, thirds).unwrap();
+        assert_eq!(thirds.longest_lifetime(1.0), 1);
+        let far = thirds.clone().map_heights(|h| 1e6 * h);
+        assert_eq!(far.longest_lifetime(1e6), 1);
+        assert_eq!(far.longest_lifetime(f64::INFINITY), 1);
+        assert_eq!(far.longest_lifetime(-1.0), 1);
+        assert_eq!(thirds.map_heights(|h| h - 1e-6).longest_lifetime(1.0), 1);
         assert_eq!(Dendrogram::from_merges(1, vec![]).unwrap().longest_lifetime(1.0), 1);
         assert_eq!(Dendrogram::from_merges(1, vec![]).unwrap().cut(1).unwrap(), vec![0]);
     }

@@ -61,10 +61,12 @@ mod sparse_memberships;
 #[cfg(feature = "serde")]
 #[doc(hidden)]
 pub mod stored;
+#[doc(hidden)]
+pub mod ties;
 mod traits;
 mod watch;
 
-pub use checks::{at_least_one, check_restarts};
+pub use checks::{at_least_one, check_answer, check_restarts};
 pub use clusters::Clusters;
 pub use constraints::{Constraints, Link, Pair};
 pub use dendrogram::{Dendrogram, Merge};
@@ -84,11 +86,11 @@ pub use partition::Partition;
 pub use report::{Fit, Report, Status};
 pub use seed::{Seed, Stream, mix};
 pub use side_information::SideInformation;
-pub use similarity_graph::{Grouping, SimilarityGraph, check_symmetric};
+pub use similarity_graph::{Grouping, SimilarityGraph, check_symmetric, check_symmetric_observed};
 pub use sparse_memberships::SparseMemberships;
 pub use traits::{
     Assign, BaseClusterer, Clustering, ConsensusFunction, ConstrainedClusterer, Dense, FeatureMap,
     Features, GraphPartitioner, Hierarchy, NodeConsensus, NodeMemberships, NodeOutput, Similarity,
     SparseRows,
 };
-pub use watch::{Stop, Watch};
+pub use watch::{Pace, Stop, Watch};

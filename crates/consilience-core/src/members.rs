@@ -27,6 +27,16 @@ pub enum Member {
     Soft(SparseMemberships),
 }
 
+impl Member {
+    /// Number of objects.
+    pub fn n_objects(&self) -> usize {
+        match self {
+            Member::Hard(labels) => labels.n_objects(),
+            Member::Soft(memberships) => memberships.n_objects(),
+        }
+    }
+}
+
 impl From<Partition> for Member {
     fn from(partition: Partition) -> Self {
         Member::Hard(partition)

@@ -2,7 +2,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2};
 
 #[cfg(any(doc, test))]
 use crate::ErrorKind;
-use crate::{Error, Partition, Result, ensure, room};
+use crate::{Error, Partition, Result, checks, ensure, room};
 
 /// How far a row may sum away from 1 for each cluster, as probabilities that are printed with six
 /// decimals do, before it is refused; rows are then rescaled to sum to 1.
@@ -107,11 +107,7 @@ impl Memberships {
             evidence.len() == n,
             shape("evidence for {} objects, memberships for {n}", evidence.len())
         );
-        for (i, &e) in evidence.iter().enumerate() {
-            if !(e >= 0.0) || e.is_infinite() {
-                return Err(Error::invalid(format!("evidence {e} of object {i}; expected >= 0")));
-            }
-        }
+        checks::evidence(&evidence, "object")?;
         for (i, mut row) in values.rows_mut().into_iter().enumerate() {
             for (c, &v) in row.iter().enumerate() {
                 if !v.is_finite() {

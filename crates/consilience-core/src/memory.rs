@@ -62,17 +62,37 @@ impl MemoryBudget {
     /// give as much.
     pub fn check_table(&self, what: &str, rows: usize, columns: usize, entry: usize) -> Result<()> {
         let wanted = size(rows, columns, entry);
-        let limit = if !self.allows_table(rows, columns, entry) {
+        self.refused(wanted, || format!("{what} of {rows} x {columns} entries"))
+    }
+
+    /// Refuses tables that do not fit together, each of so many rows and columns of `entry` bytes:
+    /// for what is held at the same time.
+    ///
+    /// ```
+    /// use consilience::MemoryBudget;
+    ///
+    /// let budget = MemoryBudget::bytes(800);
+    /// assert!(budget.check_tables("points and distances", &[(5, 10), (5, 10)], 8).is_ok());
+    /// assert!(budget.check_tables("points and distances", &[(5, 10), (6, 10)], 8).is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// As [`MemoryBudget::check_table`].
+    pub fn check_tables(&self, what: &str, tables: &[(usize, usize)], entry: usize) -> Result<()> {
+        let wanted = tables.iter().map(|&(rows, columns)| size(rows, columns, entry));
+        self.refused(wanted.fold(0, u128::saturating_add), || what.to_owned())
+    }
+
+    fn refused(&self, wanted: u128, what: impl Fn() -> String) -> Result<()> {
+        let limit = if wanted > u128::from(self.bytes) {
             format!("the memory budget is {} bytes", self.bytes)
         } else if !is_there(wanted) {
             "the system has not so much memory left".to_owned()
         } else {
             return Ok(());
         };
-        Err(Error::new(
-            ErrorKind::TooLarge,
-            format!("{what} of {rows} x {columns} entries: {wanted} bytes needed, {limit}"),
-        ))
+        let what = what();
+        Err(Error::new(ErrorKind::TooLarge, format!("{what}: {wanted} bytes needed, {limit}")))
     }
 
     /// Whether the budget allows a table of `entry` bytes per cell: for choices between methods,
@@ -91,7 +111,7 @@ impl MemoryBudget {
 }
 
 fn size(rows: usize, columns: usize, entry: usize) -> u128 {
-    rows as u128 * columns as u128 * entry as u128
+    (rows as u128 * columns as u128).saturating_mul(entry as u128)
 }
 
 /// Whether the system would give so many bytes and what goes with a table (indices, threads),

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use crate::{
     Ensemble, Grouping, LabelInt, MemoryBudget, Observer, Partition, Result, SparseMemberships,
-    canonical, lowest_terms, room, with_labels,
+    Stop, canonical, lowest_terms, room, with_labels,
 };
 use rayon::prelude::*;
 
@@ -79,9 +79,9 @@ impl Microclusters {
         let mut of_object = room::zeros::<u32>(n)?;
         let mut global = KeyTable::new(layout.words);
         let mut first_object: Vec<u32> = Vec::new();
-        let mut done = 0;
+        let (mut done, stop) = (0, Stop::new(observer));
         for window in of_object.chunks_mut(CHUNK * WINDOW) {
-            observer.check()?;
+            stop.check()?;
             let distinct = |most: usize| {
                 system.check_table("distinct rows of labels", most, 1, layout.bytes_per_row())
             };
@@ -90,7 +90,7 @@ impl Microclusters {
             let locals: Vec<(KeyTable, Vec<u32>)> = window
                 .par_chunks_mut(CHUNK)
                 .enumerate()
-                .map(|(c, ids)| number_chunk(&rows, &layout, done + c * CHUNK, ids))
+                .map(|(c, ids)| number_chunk(&rows, &layout, done + c * CHUNK, ids, &stop))
                 .collect::<Result<_>>()?;
             distinct(global.len + locals.iter().map(|(table, _)| table.len).sum::<usize>())?;
             let mut renumbered: Vec<Vec<u32>> = Vec::with_capacity(locals.len());
@@ -120,7 +120,7 @@ impl Microclusters {
             observer.progress("microclusters", done, n);
         }
         system.check_table("rows of microclusters", first_object.len(), rows.len() + 8, 4)?;
-        Self::assemble(ensemble, of_object, &first_object)
+        Self::assemble(ensemble, of_object, &first_object, observer)
     }
 
     /// Every labelled object as its own node: what a method works on when nothing is collapsed.
@@ -128,6 +128,15 @@ impl Microclusters {
     /// # Errors
     /// None but those of an ensemble that cannot exist.
     pub fn each_object(ensemble: &Ensemble) -> Result<Self> {
+        Self::each_object_observed(ensemble, &())
+    }
+
+    /// As [`Microclusters::each_object`], and can be cancelled.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
+    #[doc(hidden)]
+    pub fn each_object_observed(ensemble: &Ensemble, observer: &dyn Observer) -> Result<Self> {
         let ensemble = &*ensemble.heard()?;
         let mut nodes = room::with_capacity(ensemble.n_objects())?;
         let of_object = room::collected((0..ensemble.n_objects()).map(|i| {
@@ -137,10 +146,15 @@ impl Microclusters {
             nodes.push(i as u32);
             nodes.len() as u32 - 1
         }))?;
-        Self::assemble(ensemble, of_object, &nodes)
+        Self::assemble(ensemble, of_object, &nodes, observer)
     }
 
-    fn assemble(ensemble: &Ensemble, of_object: Vec<u32>, first_object: &[u32]) -> Result<Self> {
+    fn assemble(
+        ensemble: &Ensemble,
+        of_object: Vec<u32>,
+        first_object: &[u32],
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let grouping = match ensemble.counts() {
             Some(counts) => Grouping::with_counts(of_object, first_object.len(), counts)?,
             None => Grouping::new(of_object, first_object.len())?,
@@ -153,22 +167,24 @@ impl Microclusters {
             soft: ensemble.soft.clone(),
             weights: ensemble.weights().unwrap_or_default().to_vec(),
         };
-        nodes.with_rows(first_object)
+        nodes.with_rows(first_object, observer)
     }
 
     /// The rows of the members in the order given.
-    fn with_rows(mut self, order: &[u32]) -> Result<Self> {
+    fn with_rows(mut self, order: &[u32], observer: &dyn Observer) -> Result<Self> {
         if order.is_empty() {
             (self.rows, self.soft, self.weights) = Default::default();
             return Ok(self);
         }
         let chosen = |p: &Partition| {
+            observer.check()?;
             Partition::from_fn(order.len(), |at| p.label(order[at] as usize).map(|l| l as u64))
         };
         self.rows = self.rows.iter().map(chosen).collect::<Result<_>>()?;
         if self.is_soft() {
             let order = room::collected(order.iter().map(|&i| i as usize))?;
             for soft in self.soft.iter_mut().flatten() {
+                observer.check()?;
                 *soft = soft.select(&order)?;
             }
         }
@@ -241,26 +257,36 @@ impl Microclusters {
     /// appears therein", 1968; telling alike nodes apart one at a time is how B. D. McKay's nauty
     /// goes on.
     pub fn canonical(self) -> Result<Self> {
+        self.canonical_observed(&())
+    }
+
+    /// As [`canonical`](Self::canonical), and can be cancelled.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
+    #[doc(hidden)]
+    pub fn canonical_observed(self, observer: &dyn Observer) -> Result<Self> {
         let mut nodes = self;
         if let Some(weights) = lowest_terms::of_weights(&nodes.weights) {
             nodes.weights = weights;
         }
-        nodes.canonical_as_weighed()
+        nodes.canonical_as_weighed(observer)
     }
 
-    /// As [`canonical`](Self::canonical), with the weights as they are given.
+    /// As [`canonical_observed`](Self::canonical_observed), with the weights as they are given.
     ///
     /// # Errors
     /// As there.
     #[doc(hidden)]
-    pub fn canonical_as_weighed(self) -> Result<Self> {
-        let order = canonical::node_order(&self.in_lowest_terms())?;
+    pub fn canonical_as_weighed(self, observer: &dyn Observer) -> Result<Self> {
+        let order = canonical::node_order(&self.in_lowest_terms(), observer)?;
         let mut place = room::zeros::<u32>(self.n_nodes())?;
         for (at, &node) in order.iter().enumerate() {
             place[node as usize] = at as u32;
         }
-        let mut sorted = self.with_rows(&order)?;
+        let mut sorted = self.with_rows(&order, observer)?;
         sorted.grouping = sorted.grouping.renumbered(&place, &order)?;
+        observer.check()?;
         Ok(sorted.sorted_members())
     }
 
@@ -463,11 +489,13 @@ fn number_chunk(
     layout: &KeyLayout,
     start: usize,
     ids: &mut [u32],
+    stop: &Stop<'_>,
 ) -> Result<(KeyTable, Vec<u32>)> {
     let mut table = KeyTable::new(layout.words);
     let mut first = Vec::new();
     let mut keys = room::zeros::<u64>(layout.words * BLOCK)?;
     for (b, block) in ids.chunks_mut(BLOCK).enumerate() {
+        stop.check()?;
         layout.pack(members, start + b * BLOCK, block.len(), &mut keys);
         for (r, id) in block.iter_mut().enumerate() {
             let word = |w: usize| keys[w * BLOCK + r];

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use crate::{Error, Result};
 
 /// Watches a long computation: progress goes out, cancellation comes in.
@@ -62,6 +64,12 @@ impl Observer for () {}
 /// assert!(part.check().is_err());
 /// ```
 pub struct OnlyCancels<'a>(pub &'a dyn Observer);
+
+impl fmt::Debug for OnlyCancels<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OnlyCancels").finish_non_exhaustive()
+    }
+}
 
 impl Observer for OnlyCancels<'_> {
     fn cancelled(&self) -> bool {

@@ -60,7 +60,7 @@ impl Numbers {
         match self {
             Numbers::Table { of, clusters } => {
                 for &key in keys.iter().flatten() {
-                    let slot = &mut of[key as usize];
+                    let Some(slot) = of.get_mut(key as usize) else { return Err(unsteady()) };
                     if *slot == UNSEEN {
                         *slot = *clusters;
                         *clusters += 1;
@@ -87,15 +87,16 @@ impl Numbers {
         }
     }
 
-    /// The clusters of keys that have been taken in.
+    /// The clusters of keys; [`UNSEEN`] of one that was not taken in.
     fn look_up(&self, keys: &[Option<u64>], out: &mut [Option<usize>]) {
         let pairs = keys.iter().zip(out);
+        let number = |slot: Option<&u32>| slot.map_or(UNSEEN, |&number| number) as usize;
         match self {
             Numbers::Table { of, .. } => {
-                pairs.for_each(|(key, to)| *to = key.map(|key| of[key as usize] as usize));
+                pairs.for_each(|(key, to)| *to = key.map(|key| number(of.get(key as usize))));
             }
             Numbers::Map(map) => {
-                pairs.for_each(|(key, to)| *to = key.map(|key| map[&key] as usize));
+                pairs.for_each(|(key, to)| *to = key.map(|key| number(map.get(&key))));
             }
         }
     }
@@ -103,6 +104,15 @@ impl Numbers {
 
 fn too_many_clusters(clusters: u32) -> Error {
     Error::too_large(format!("the numbers of {clusters} clusters and more do not fit in memory"))
+}
+
+/// A caller's function that is asked again gives other labels: clusters might be empty then.
+fn unsteady() -> Error {
+    Error::invalid("a label that changes when it is asked for again; expected the same every time")
+}
+
+fn ensure_steady(steady: bool) -> Result<()> {
+    if steady { Ok(()) } else { Err(unsteady()) }
 }
 
 impl Partition {
@@ -122,7 +132,8 @@ impl Partition {
     /// called up to three times per object.
     ///
     /// # Errors
-    /// As [`Partition::from_labels`].
+    /// As [`Partition::from_labels`]; [`ErrorKind::InvalidParameter`] where it is seen that `key`
+    /// gives an object another label than before.
     pub fn from_fn(n: usize, key: impl Fn(usize) -> Option<u64>) -> Result<Self> {
         Self::from_keys(n, &|first, keys| {
             for (i, to) in (first..).zip(keys) {
@@ -163,12 +174,19 @@ impl Partition {
         let clusters = numbers.count();
         let mut labels = Labels::with_capacity(n, clusters)?;
         let mut canonical = [None; BLOCK];
+        let (mut next, mut left) = (0, labelled);
         blocks(&mut |keys| {
             let canonical = &mut canonical[..keys.len()];
             numbers.look_up(keys, canonical);
+            for &cluster in canonical.iter().flatten() {
+                ensure_steady(cluster <= next && left > 0)?;
+                next += usize::from(cluster == next);
+                left -= 1;
+            }
             labels.append(canonical);
             Ok(())
         })?;
+        ensure_steady(next == clusters && left == 0)?;
         Ok(Partition { labels: Arc::new(labels), clusters, labelled })
     }
 
@@ -381,6 +399,41 @@ mod tests {
         assert_eq!((p.n_clusters(), names.len()), (0, 0));
         let none: [Option<u8>; 0] = [];
         assert_eq!(Partition::from_values(none).unwrap_err().kind(), ErrorKind::Empty);
+    }
+
+    #[test]
+    fn labels_that_change_are_refused() {
+        use std::cell::Cell;
+        // What the three looks at 700 objects see.
+        let seen = |looks: [fn(usize) -> Option<u64>; 3]| {
+            let asked = Cell::new(0);
+            Partition::from_fn(700, |i| {
+                let look = asked.replace(asked.get() + 1) / 700;
+                looks[look](i)
+            })
+        };
+        const HUGE: u64 = 1 << 40;
+        let steady: fn(usize) -> Option<u64> = |i| Some(i as u64 % 3);
+        assert_eq!(seen([steady; 3]).unwrap().n_clusters(), 3);
+        let others: [fn(usize) -> Option<u64>; 5] = [
+            |i| Some(i as u64 % 4),
+            |i| Some(i as u64 % 3 + HUGE),
+            |i| Some(2 - i as u64 % 3),
+            |i| (i < 600).then_some(i as u64 % 3),
+            |_| Some(0),
+        ];
+        for other in others {
+            let error = seen([steady, steady, other]).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+            // Whatever was seen in between, what comes out is a partition.
+            for looks in [[steady, other, steady], [other, steady, steady], [other, steady, other]]
+            {
+                if let Ok(found) = seen(looks) {
+                    assert!(found.sizes().iter().all(|&size| size > 0));
+                    assert_eq!(found.sizes().iter().sum::<usize>(), found.n_labelled());
+                }
+            }
+        }
     }
 
     #[test]

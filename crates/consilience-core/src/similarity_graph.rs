@@ -5,7 +5,9 @@ use rayon::prelude::*;
 
 #[cfg(any(doc, test))]
 use crate::ErrorKind;
-use crate::{Error, MemoryBudget, Partition, Result, checks, ensure, room};
+use crate::{
+    Error, MemoryBudget, Observer, Partition, Result, Stop, check_answer, checks, ensure, room,
+};
 
 /// Which node of a graph each object belongs to: microclusters, or the objects themselves.
 ///
@@ -154,11 +156,26 @@ impl SimilarityGraph {
     /// # Complexity
     /// O(nodes^2), once.
     pub fn new(grouping: Grouping, weights: Array2<f64>) -> Result<Self> {
+        Self::new_observed(grouping, weights, &())
+    }
+
+    /// As [`SimilarityGraph::new`], and can be cancelled.
+    ///
+    /// # Errors
+    /// As [`SimilarityGraph::new`]; [`ErrorKind::Cancelled`].
+    ///
+    /// # Complexity
+    /// As [`SimilarityGraph::new`].
+    pub fn new_observed(
+        grouping: Grouping,
+        weights: Array2<f64>,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let nodes = grouping.n_nodes();
         let dim = weights.dim();
         ensure!(dim == (nodes, nodes), shape("weights of {dim:?} for {nodes} nodes"));
         // One look at every entry; only where something is wrong a second one tells what.
-        if unlike(weights.view(), 0.0).is_none() {
+        if unlike(weights.view(), 0.0, observer)?.is_none() {
             return Ok(SimilarityGraph { grouping, weights });
         }
         check_symmetric("similarity", weights.view())?;
@@ -177,8 +194,28 @@ impl SimilarityGraph {
         let n = grouping.n_nodes();
         let weights = Array2::from_shape_vec((n, n), weights)
             .map_err(|e| Error::shape(format!("weights for {n} nodes: {e}")))?;
-        debug_assert_eq!(unlike(weights.view(), 0.0), None);
+        debug_assert_eq!(unlike(weights.view(), 0.0, &()), Ok(None));
         Ok(SimilarityGraph { grouping, weights })
+    }
+
+    /// Refuses a graph that somebody's code made over other nodes than it was given.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`] for another number of nodes or objects, and
+    /// [`ErrorKind::InvalidParameter`] for as many of others, naming `who`.
+    #[doc(hidden)]
+    pub fn check_answer(&self, who: &str, nodes: &Grouping) -> Result<()> {
+        check_answer(who, "nodes of a graph", self.grouping.n_nodes(), nodes.n_nodes())?;
+        let (found, n) = (self.grouping.n_objects(), nodes.n_objects());
+        check_answer(who, "objects behind a graph", found, n)?;
+        // Those of our own share what they compare.
+        ensure!(
+            self.grouping == *nodes,
+            invalid(
+                "{who} returned a graph whose nodes hold other objects than those it was given"
+            )
+        );
+        Ok(())
     }
 
     /// The objects behind the nodes.
@@ -254,9 +291,25 @@ impl SimilarityGraph {
 /// # Complexity
 /// O(n^2), in tiles that stay in the cache.
 pub fn check_symmetric(what: &str, matrix: ArrayView2<'_, f64>) -> Result<()> {
+    check_symmetric_observed(what, matrix, &())
+}
+
+/// As [`check_symmetric`], and can be cancelled.
+///
+/// # Errors
+/// As [`check_symmetric`]; [`ErrorKind::Cancelled`].
+///
+/// # Complexity
+/// As [`check_symmetric`].
+#[doc(hidden)]
+pub fn check_symmetric_observed(
+    what: &str,
+    matrix: ArrayView2<'_, f64>,
+    observer: &dyn Observer,
+) -> Result<()> {
     let (n, columns) = matrix.dim();
     ensure!(n == columns, shape("{what} of {n} x {columns}; expected a square matrix"));
-    let fault = unlike(matrix, f64::NEG_INFINITY);
+    let fault = unlike(matrix, f64::NEG_INFINITY, observer)?;
     let Some((i, j)) = fault else { return Ok(()) };
     let (w, mirrored) = (matrix[[i, j]], matrix[[j, i]]);
     Err(if !w.is_finite() {
@@ -271,13 +324,20 @@ pub fn check_symmetric(what: &str, matrix: ArrayView2<'_, f64>) -> Result<()> {
 }
 
 /// The first pair of entries, tile by tile, that are not equal, finite and at least `least`.
-fn unlike(matrix: ArrayView2<'_, f64>, least: f64) -> Option<(usize, usize)> {
+fn unlike(
+    matrix: ArrayView2<'_, f64>,
+    least: f64,
+    observer: &dyn Observer,
+) -> Result<Option<(usize, usize)>> {
     const TILE: usize = 64;
-    let n = matrix.nrows();
+    let (n, stop) = (matrix.nrows(), Stop::new(observer));
     // One comparison for the usual case: it fails for a NaN and for unequal values.
     let fine = |w: f64, mirrored: f64| w == mirrored && w.abs() < f64::INFINITY && w >= least;
     // The first fault of the first tile that has one, whoever finds it.
-    (0..n.div_ceil(TILE)).into_par_iter().find_map_first(|tile| {
+    let found = (0..n.div_ceil(TILE)).into_par_iter().find_map_first(|tile| {
+        if stop.asked() {
+            return Some((0, 0));
+        }
         let (top, bottom) = (tile * TILE, n.min((tile + 1) * TILE));
         (top..n).step_by(TILE).find_map(|left| {
             let right = n.min(left + TILE);
@@ -296,7 +356,9 @@ fn unlike(matrix: ArrayView2<'_, f64>, least: f64) -> Option<(usize, usize)> {
                 columns.find(|&j| !fine(matrix[[i, j]], matrix[[j, i]])).map(|j| (i, j))
             })
         })
-    })
+    });
+    stop.check()?;
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -314,9 +376,36 @@ mod tests {
         assert_eq!(e.kind(), ErrorKind::InvalidParameter);
         let e = SimilarityGraph::new(g.clone(), array![[1.0, f64::NAN], [0.4, 1.0]]).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::NonFinite);
+        let graph = SimilarityGraph::new(g.clone(), array![[1.0, 0.5], [0.5, 1.0]]).unwrap();
+        assert!(graph.check_answer("own", &g).is_ok());
+        for (other, nodes, kind) in [
+            (vec![0, 1, 2, 1], 3, ErrorKind::ShapeMismatch),
+            (vec![0, 1, 1], 2, ErrorKind::ShapeMismatch),
+            (vec![1, 0, Grouping::NONE, 1], 2, ErrorKind::InvalidParameter),
+        ] {
+            let e = graph.check_answer("own", &Grouping::new(other, nodes).unwrap()).unwrap_err();
+            assert_eq!(e.kind(), kind);
+            assert!(e.message().starts_with("own returned"), "{e}");
+        }
         let e = SimilarityGraph::new(g, array![[1.0]]).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::ShapeMismatch);
         assert_eq!(Grouping::new(vec![0, 2], 2).unwrap_err().kind(), ErrorKind::OutOfRange);
         assert_eq!(Grouping::new(vec![0, 0], 2).unwrap_err().kind(), ErrorKind::Empty);
+    }
+
+    #[test]
+    fn large_matrices_are_looked_at_until_somebody_asks_to_stop() {
+        struct Stop;
+        impl Observer for Stop {
+            fn cancelled(&self) -> bool {
+                true
+            }
+        }
+        let grouping = Grouping::new([0, 1], 2).unwrap();
+        let weights = array![[1.0, 0.5], [0.5, 1.0]];
+        let e = check_symmetric_observed("weights", weights.view(), &Stop).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Cancelled);
+        let e = SimilarityGraph::new_observed(grouping, weights, &Stop).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Cancelled);
     }
 }

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{Error, Observer, Result};
@@ -28,6 +29,16 @@ pub struct Watch<'a> {
     stage: &'static str,
     total: usize,
     stopped: bool,
+}
+
+impl fmt::Debug for Watch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch")
+            .field("stage", &self.stage)
+            .field("total", &self.total)
+            .field("stopped", &self.stopped)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'a> Watch<'a> {
@@ -88,6 +99,12 @@ pub struct Stop<'a> {
     asked: AtomicBool,
 }
 
+impl fmt::Debug for Stop<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stop").field("asked", &self.asked).finish_non_exhaustive()
+    }
+}
+
 impl<'a> Stop<'a> {
     /// Asks this observer.
     pub fn new(observer: &'a dyn Observer) -> Self {
@@ -110,6 +127,67 @@ impl<'a> Stop<'a> {
     /// or before.
     pub fn check(&self) -> Result<()> {
         if self.asked() { Err(Error::cancelled()) } else { Ok(()) }
+    }
+}
+
+/// Hears no progress, and remembers that it was asked to stop.
+impl Observer for Stop<'_> {
+    fn cancelled(&self) -> bool {
+        self.asked()
+    }
+}
+
+/// Asks an [`Observer`] now and then inside of a long step: at the first work that is told, and
+/// again whenever some 2^24 units have been done since, which takes a core a few hundredths of a
+/// second where a unit is a multiplication and an addition.
+///
+/// ```
+/// use consilience::core::Pace;
+///
+/// let (mut pace, mut sum) = (Pace::new(&()), 0.0);
+/// for row in [[1.0, 2.0], [3.0, 4.0]] {
+///     pace.work(row.len())?;
+///     sum += row[0] * row[1];
+/// }
+/// assert_eq!(sum, 14.0);
+/// # Ok::<(), consilience::Error>(())
+/// ```
+///
+/// # Complexity
+/// One call of [`Observer::cancelled`] for every 2^24 units.
+pub struct Pace<'a> {
+    observer: &'a dyn Observer,
+    left: usize,
+}
+
+impl fmt::Debug for Pace<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pace").field("left", &self.left).finish_non_exhaustive()
+    }
+}
+
+/// Units of work between two questions.
+const WORK: usize = 1 << 24;
+
+impl<'a> Pace<'a> {
+    /// Asks this observer.
+    pub fn new(observer: &'a dyn Observer) -> Self {
+        Pace { observer, left: 0 }
+    }
+
+    /// So many units of work come next.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) where the observer was asked now and
+    /// wants to stop.
+    #[inline]
+    pub fn work(&mut self, units: usize) -> Result<()> {
+        if units < self.left {
+            self.left -= units;
+            return Ok(());
+        }
+        self.left = WORK;
+        self.observer.check()
     }
 }
 
@@ -163,5 +241,17 @@ mod tests {
         // Who has the answer does not ask again.
         assert_eq!(observer.questions.load(Ordering::Relaxed), 2);
         assert!(Stop::new(&()).check().is_ok());
+    }
+
+    #[test]
+    fn little_work_is_not_asked_about() {
+        let never = Hesitant { at: usize::MAX, ..Hesitant::default() };
+        let mut pace = Pace::new(&never);
+        (0..3 * (WORK >> 10)).for_each(|_| pace.work(1 << 10).unwrap());
+        assert_eq!(never.questions.into_inner(), 3);
+        let observer = Hesitant { at: 1, ..Hesitant::default() };
+        let mut pace = Pace::new(&observer);
+        assert!(pace.work(5).is_ok() && pace.work(5).is_ok());
+        assert_eq!(pace.work(usize::MAX).unwrap_err().kind(), ErrorKind::Cancelled);
     }
 }

@@ -93,13 +93,13 @@ pub(crate) fn find(
         members = better;
     }
     let Some((some, fitted, gain, significance)) = found else { return Ok(None) };
-    let (memberships, _) = memberships::of_all(&some, fitted.q.view())?;
     let rates = worker_rates::table(&some, &fitted.counts, model.shrinkage().pseudo);
     let explained: Vec<usize> =
         rates.iter().filter(|w| w.answers > 0 && w.evidence > 0.0).map(|w| w.worker).collect();
     if explained.len() < 2 {
         return Ok(None);
     }
+    let (memberships, _) = memberships::of_all(&some, fitted.q)?;
     let partition = memberships.hard()?;
     Ok(Some(AlternativeClustering {
         partition,

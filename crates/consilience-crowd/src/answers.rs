@@ -404,6 +404,17 @@ impl Answers {
         self.tasks().map(|t| t.n_items() * (t.n_items() - 1) / 2).sum()
     }
 
+    /// Number of (worker, task, item) triples.
+    pub(crate) fn n_rows(&self) -> usize {
+        self.items.len()
+    }
+
+    /// No more distinct pairs are answered.
+    pub(crate) fn most_pairs(&self) -> usize {
+        let n = self.answered.len();
+        self.n_pair_answers().min(n.saturating_mul(n.saturating_sub(1)) / 2)
+    }
+
     /// Every pair answer, task by task, `i < j`.
     pub fn pairs(&self) -> impl Iterator<Item = PairAnswer> + '_ {
         self.tasks().flat_map(move |task| {
@@ -435,13 +446,37 @@ impl Answers {
 
     /// The answers of some tasks alone: about the same objects, from the same workers.
     pub(crate) fn filter(&self, mut keep: impl FnMut(usize, usize) -> bool) -> Self {
-        let tasks =
-            self.tasks().enumerate().filter(|&(t, task)| keep(t, task.worker)).map(|(_, task)| {
-                let original =
-                    |group: &[u32]| group.iter().map(|&i| self.answered[i as usize]).collect();
-                (task.worker as u32, task.groups().map(original).collect())
-            });
-        Self::gathered(self.objects, self.workers.clone(), tasks.collect())
+        let of = |t: usize| self.task_worker[t] as usize;
+        let kept: Vec<usize> = (0..self.n_tasks()).filter(|&t| keep(t, of(t))).collect();
+        // Tasks, groups and items stay in their order, and only objects get other places.
+        let mut place = vec![u32::MAX; self.answered.len()];
+        for &t in &kept {
+            self.task(t).groups().flatten().for_each(|&i| place[i as usize] = 0);
+        }
+        let mut out = Answers {
+            objects: self.objects,
+            answered: Vec::new(),
+            workers: self.workers.clone(),
+            task_worker: Vec::with_capacity(kept.len()),
+            task_groups: vec![0],
+            group_items: vec![0],
+            items: Vec::new(),
+        };
+        for (place, &object) in place.iter_mut().zip(&self.answered) {
+            if *place == 0 {
+                *place = out.answered.len() as u32;
+                out.answered.push(object);
+            }
+        }
+        for t in kept {
+            out.task_worker.push(self.task_worker[t]);
+            for group in self.task(t).groups() {
+                out.items.extend(group.iter().map(|&i| place[i as usize]));
+                out.group_items.push(out.items.len() as u32);
+            }
+            out.task_groups.push(out.group_items.len() as u32 - 1);
+        }
+        out
     }
 
     /// The same answers, but that each task of more than `most * times` items is cut at random into
@@ -647,6 +682,27 @@ mod tests {
         let other = Answers::from_pairs(5, &rows).unwrap();
         assert_eq!(answers.extend(&other).unwrap_err().kind(), ErrorKind::ShapeMismatch);
         assert_eq!(answers, before);
+    }
+
+    /// As if the others had never come.
+    #[test]
+    fn answers_of_some_tasks_are_those_that_only_these_give() {
+        let mut draw = Seed(4).stream();
+        let mut rows: Vec<GroupAnswer> = Vec::new();
+        for task in 0..40 {
+            for item in draw.sample(60, 2 + task % 5) {
+                rows.push(row(task % 7, task, 2 * item, draw.below(3)));
+            }
+        }
+        let answers = Answers::from_groupings(130, &rows).unwrap();
+        for kept in [0, 1, 2, 5] {
+            let keep = |t: usize, worker: usize| (t + worker) % 5 < kept;
+            let loose = answers.loose(&answers.workers).enumerate();
+            let some = loose.filter(|&(t, (worker, _))| keep(t, worker as usize));
+            let tasks = some.map(|(_, task)| task).collect();
+            let expected = Answers::gathered(130, answers.workers.clone(), tasks);
+            assert_eq!(answers.filter(keep), expected, "{kept}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use consilience_completion::{Completion, ObservedPairs, Penalty, RobustCompletion, Thresholds};
 use consilience_core::{Error, Fit, MemoryBudget, Observer, Result, Seed};
+use ndarray::Axis;
 
 use crate::answer_counts::AnswerCounts;
 use crate::answers::Answers;
@@ -125,6 +126,7 @@ impl CompletionClusterer {
         observer: &dyn Observer,
     ) -> Result<Fit<Chosen>> {
         let mut path = self.path(counts)?;
+        let answered = answers.answered().len();
         let mut held_out = Vec::new();
         let mut factor = match self.choice.penalty {
             PenaltyChoice::Recovery => RECOVERING,
@@ -137,7 +139,7 @@ impl CompletionClusterer {
             }
         };
         let recovery = self.choice.penalty == PenaltyChoice::Recovery;
-        let most = (FAR * RANK * self.clusters).max(counts.n_objects() / SIXTH);
+        let most = (FAR * RANK * self.clusters).max(answered / SIXTH);
         let mut fit = path.next_below(recovery.then_some(most), factor, observer)?;
         let low_rank = fit.output.rank() <= RANK * self.clusters;
         let recovered = low_rank && self.distinguishes(&fit.output);
@@ -173,13 +175,10 @@ impl CompletionClusterer {
         completion: &Completion,
         observer: &dyn Observer,
     ) -> Result<Vec<u32>> {
-        let rows = completion.embedding(self.clusters);
-        let all = if rows.ncols() == 0 {
-            vec![0; rows.nrows()]
-        } else {
-            spectral::round(rows.view(), self.clusters, self.seed, observer)?
-        };
-        Ok(answers.answered().iter().map(|&i| all[i as usize]).collect())
+        // Objects that nobody compared are all alike, and would be a cluster.
+        let answered: Vec<usize> = answers.answered().iter().map(|&i| i as usize).collect();
+        let rows = completion.embedding(self.clusters).select(Axis(0), &answered);
+        spectral::round(rows.view(), self.clusters, self.seed, observer)
     }
 
     /// The thesis's rule: the smallest `1'A1`, among completions that distinguish k groups.

@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use consilience_core::{Clusters, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed};
 use ndarray::Array2;
 
@@ -203,7 +205,12 @@ impl CrowdClustering {
             }
         };
         let count = number.count.or(found.count.clone());
-        let mut result = self.alternative(alternative).result(&task, found, &mut report)?;
+        let (model, columns) = (task.model, task.k);
+        // Whoever looks for another criterion counts anew.
+        drop(counts);
+        let looking = self.alternative(alternative);
+        let mut result =
+            looking.result(answers, (&model, columns), found, &mut report, observer)?;
         (result.cluster_count, result.completed_rank) = (count, number.rank);
         told::describe(&mut report, &result, answers, (asked, k), unanimous.as_ref());
         Ok(Fit::new(result, report))
@@ -258,8 +265,14 @@ impl CrowdClustering {
     }
 
     /// The workers and the alternative under what was found.
-    fn result(&self, task: &Task<'_>, found: Found, report: &mut Report) -> Result<CrowdResult> {
-        let Task { answers, model, observer, .. } = *task;
+    fn result(
+        &self,
+        answers: &Answers,
+        (model, k): (&BlockModel, usize),
+        found: Found,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<CrowdResult> {
         let pseudo = model.shrinkage().pseudo;
         let (q, counts) = match found.soft {
             Some(q) => {
@@ -269,21 +282,24 @@ impl CrowdClustering {
             None => (None, ExpectedCounts::pooled(answers, &found.labels)),
         };
         let workers = worker_rates::table(answers, &counts, pseudo);
-        let soft = q.is_some();
-        let q = q.unwrap_or_else(|| memberships::hard(&found.labels, task.k));
         // Another criterion is looked for by block models, which need as much as the first.
         let alternative = if self.alternative && found.method != CrowdMethod::Pairs {
             // What workers merge is no other criterion.
             let by_worker = found.method == CrowdMethod::BlockByWorker;
             let model = model.rates_between_by_worker(by_worker);
+            let certain = || Cow::Owned(memberships::hard(&found.labels, k));
+            let first = q.as_ref().map_or_else(certain, Cow::Borrowed);
             report.stage("alternative", || {
-                alternative::find(answers, q.view(), &workers, &model, observer)
+                alternative::find(answers, first.view(), &workers, &model, observer)
             })?
         } else {
             None
         };
-        let q = if soft { q } else { doubt::memberships(answers, &found.labels, task.k, &workers) };
-        let (memberships, _) = memberships::of_all(answers, q.view())?;
+        let q = match q {
+            Some(q) => q,
+            None => doubt::memberships(answers, &found.labels, k, &workers)?,
+        };
+        let (memberships, _) = memberships::of_all(answers, q)?;
         Ok(CrowdResult {
             partition: memberships.hard()?,
             memberships,
@@ -477,7 +493,7 @@ impl Task<'_> {
         let own_model = self.model.rates_between_by_worker(true);
         let fits = own_model.shrinkage().fits_between(self.answers, self.k)
             && own_model.is_allowed(self.answers);
-        let rows: usize = self.answers.tasks().map(|task| task.n_items()).sum();
+        let rows = self.answers.n_rows();
         if fits && !is_affordable(rows, self.k) {
             report.notes.push(
                 "in a crowd so large, rates of each worker between clusters are not tried unasked"

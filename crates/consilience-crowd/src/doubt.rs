@@ -1,5 +1,6 @@
 //! How sure the answers are of the clusters that a method gave as labels.
 
+use consilience_core::{Result, room};
 use ndarray::Array2;
 
 use crate::answers::Answers;
@@ -23,12 +24,12 @@ pub(crate) fn memberships(
     labels: &[u32],
     k: usize,
     table: &[WorkerRates],
-) -> Array2<f64> {
+) -> Result<Array2<f64>> {
     let n = labels.len();
     let mut sizes = vec![1.0; k];
     labels.iter().for_each(|&c| sizes[c as usize] += 1.0);
     let shares: Vec<f64> = sizes.iter().map(|&size| f64::ln(size / (n + k) as f64)).collect();
-    let mut q = Array2::from_shape_fn((n, k), |(_, c)| shares[c]);
+    let mut q = room::table_of(n, k, |(_, c)| shares[c])?;
     let mut in_task = Tally::new(k);
     let mut in_group = Tally::new(k);
     for task in answers.tasks() {
@@ -58,7 +59,7 @@ pub(crate) fn memberships(
         let sum = row.sum();
         row /= sum;
     }
-    q
+    Ok(q)
 }
 
 /// How many items have each label, and which labels there are.
@@ -122,7 +123,7 @@ mod tests {
         let labels: Vec<u32> = (0..answers.answered().len() as u32).map(|i| i % 3).collect();
         let counts = crate::expected_counts::ExpectedCounts::pooled(&answers, &labels);
         let table = crate::worker_rates::table(&answers, &counts, 20.0);
-        let q = memberships(&answers, &labels, 3, &table);
+        let q = memberships(&answers, &labels, 3, &table).unwrap();
         let place = |i: usize| answers.answered().binary_search(&(i as u32)).unwrap();
         let n = labels.len();
         let mut field = Array2::from_shape_fn((n, 3), |(_, c)| {

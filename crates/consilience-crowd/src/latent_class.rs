@@ -1,10 +1,10 @@
 //! Latent classes: a worker's groups are names for clusters, and several clusters may share one.
 
-use consilience_core::{Observer, Report, Result, Status};
+use consilience_core::{Error, Observer, Report, Result, Status};
 use ndarray::{Array2, ArrayView2, Axis};
-use rayon::prelude::*;
 
 use crate::answers::{Answers, Place};
+use crate::best::best_fits;
 use crate::block_model::{BlockModel, Occurrences, Others, most_probable};
 use crate::expected_counts::Sums;
 
@@ -58,13 +58,9 @@ pub(crate) fn best(
     observer: &dyn Observer,
 ) -> Result<LatentClasses> {
     let tasks = Tasks::of(answers)?;
-    let mut fits: Vec<LatentClasses> = starts
-        .par_iter()
-        .map(|start| tasks.fit_from(model, start.clone(), observer))
-        .collect::<Result<_>>()?;
-    let best =
-        (1..fits.len()).fold(0, |b, f| if fits[f].evidence > fits[b].evidence { f } else { b });
-    Ok(fits.swap_remove(best))
+    let fit = |s: usize| tasks.fit_from(model, starts[s].clone(), observer);
+    let mut fits = best_fits(starts.len(), 1, |fit: &LatentClasses| fit.evidence, fit)?;
+    fits.pop().ok_or_else(|| Error::invalid("0 starts; expected at least 1"))
 }
 
 /// Prior masses of a group of two items in a task of two, and of one item.

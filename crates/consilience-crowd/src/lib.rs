@@ -33,6 +33,7 @@
 mod alternative;
 mod answer_counts;
 mod answers;
+mod best;
 mod between;
 mod block_model;
 mod cluster_count;

@@ -1,7 +1,7 @@
 //! Memberships of the answered objects, and of all.
 
-use consilience_core::{Memberships, Result};
-use ndarray::{Array2, ArrayView2};
+use consilience_core::{Memberships, Result, room};
+use ndarray::Array2;
 
 use crate::answers::Answers;
 
@@ -22,16 +22,18 @@ pub(crate) fn hard(labels: &[u32], k: usize) -> Array2<f64> {
 
 /// Memberships of all objects from those of the answered ones, and for each column the number of
 /// the given column that it was; evidence is the number of pair answers.
-pub(crate) fn of_all(
-    answers: &Answers,
-    q: ArrayView2<'_, f64>,
-) -> Result<(Memberships, Vec<usize>)> {
-    let k = q.ncols();
-    let mut values = Array2::from_elem((answers.n_objects(), k), 1.0 / k as f64);
-    let mut evidence = vec![0.0; answers.n_objects()];
-    for (row, &object) in q.rows().into_iter().zip(answers.answered()) {
-        values.row_mut(object as usize).assign(&row);
-    }
+pub(crate) fn of_all(answers: &Answers, q: Array2<f64>) -> Result<(Memberships, Vec<usize>)> {
+    let (n, k) = (answers.n_objects(), q.ncols());
+    let mut evidence = room::zeros(n)?;
+    let values = if q.nrows() == n {
+        q
+    } else {
+        let mut values = room::table_of(n, k, |_| 1.0 / k as f64)?;
+        for (row, &object) in q.rows().into_iter().zip(answers.answered()) {
+            values.row_mut(object as usize).assign(&row);
+        }
+        values
+    };
     for task in answers.tasks() {
         let others = (task.n_items() - 1) as f64;
         for &i in task.groups().flatten() {

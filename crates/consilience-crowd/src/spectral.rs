@@ -17,6 +17,36 @@ const PRODUCTS: usize = 60;
 /// Fewer objects have no neighbourhoods.
 const FEWEST: usize = 4;
 
+/// Numbers that the [`AnswerCounts`] hold of each pair.
+pub(crate) const COUNTED: usize = 3;
+/// Numbers for each pair while a matrix is made of what was said of it, pair by pair, and what each
+/// matrix beside that one takes; lists of them grow by doubling.
+const MADE: usize = 24;
+const BESIDE: usize = 5;
+
+/// What is held while k eigenvectors of so many matrices of the answers are found at the same time:
+/// rows and columns of numbers.
+pub(crate) fn tables(answers: &Answers, k: usize, matrices: usize) -> [(usize, usize); 4] {
+    let n = answers.answered().len();
+    let of_pair = COUNTED + MADE + BESIDE * matrices.saturating_sub(1);
+    [
+        (n, columns(n, k).saturating_mul(matrices)),
+        (answers.most_pairs(), of_pair),
+        // Who said it, and where each object was shown.
+        (answers.n_pair_answers(), 1),
+        (answers.n_rows(), 1),
+    ]
+}
+
+/// Numbers that k eigenvectors take for each of `n` objects while they are found: a basis, three
+/// blocks, and they themselves.
+fn columns(n: usize, k: usize) -> usize {
+    let block = k.saturating_add(4);
+    let basis = block.saturating_mul(6).max(128);
+    // All of a small matrix.
+    basis.saturating_add(block.saturating_mul(4)).min(n.saturating_mul(4))
+}
+
 /// Rows of the k leading eigenvectors, each times its eigenvalue (0 where that is negative).
 ///
 /// Scaling by the eigenvalue keeps weak eigenvectors, which are mostly noise, from weighing as much
@@ -145,8 +175,8 @@ pub(crate) fn is_local(
         return Ok(false);
     }
     let mean = degrees.iter().sum::<f64>() / degrees.len() as f64;
-    let items: usize = answers.tasks().map(|task| task.n_items()).sum();
-    let others = (2.0 * answers.n_pair_answers() as f64 / items as f64).max(1.0);
+    let rows = answers.n_rows();
+    let others = (2.0 * answers.n_pair_answers() as f64 / rows as f64).max(1.0);
     // So few comparisons, here and there, leave objects in many pieces: nothing tells a chain.
     if mean - others <= 1.0 {
         return Ok(false);

@@ -686,3 +686,27 @@ fn options_of_positions_are_checked() {
     let found = quick_auto(CrowdMethod::Bayesian).fit(&Answers::from_pairs(3, &pair).unwrap(), &());
     assert_eq!(found.unwrap().output.partition.to_signed(), vec![0, 0, -1]);
 }
+
+/// One of three objects was compared: those have what they have without the others.
+#[test]
+fn objects_that_nobody_compared_change_nothing() {
+    let rows = crowd(3, 40, 15, (4, 12), 0.1, 0, 1);
+    let spread: Vec<GroupAnswer> =
+        rows.iter().map(|&row| GroupAnswer { item: 3 * row.item + 1, ..row }).collect();
+    let alone = Answers::from_groupings(40, &rows).unwrap();
+    let among = Answers::from_groupings(120, &spread).unwrap();
+    let asked = ALL.map(|method| (method, Clusters::Fixed(3)));
+    for (method, clusters) in asked.into_iter().chain([(CrowdMethod::Rmc, Clusters::Auto)]) {
+        let fit = |answers: &Answers| {
+            let crowd = CrowdClustering::new(clusters).method(method);
+            crowd.block_model(BlockModel::new(3).restarts(4)).fit(answers, &()).unwrap().output
+        };
+        let (alone, among) = (fit(&alone), fit(&among));
+        assert_eq!(alone.completed_rank, among.completed_rank, "{method:?}");
+        let labels = among.partition.to_signed();
+        for (i, label) in labels.into_iter().enumerate() {
+            let expected = if i % 3 == 1 { alone.partition.to_signed()[i / 3] } else { -1 };
+            assert_eq!(label, expected, "{method:?}");
+        }
+    }
+}

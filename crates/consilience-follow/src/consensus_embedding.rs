@@ -19,6 +19,8 @@ const SAMPLE: (usize, usize) = (4_096, 65_536);
 const RANK: f64 = 1e-10;
 /// Objects that one task embeds, of those asked for by number.
 pub(crate) const OBJECTS_PER_TASK: usize = 64;
+/// Bytes of each microcluster in a cluster, both ways round.
+const ENTRY: usize = 12;
 /// A cluster without a position: its member has no weight, or the sample has no object of it.
 const NO_POSITION: u32 = u32::MAX;
 
@@ -92,7 +94,8 @@ impl Embedding {
     /// weights out of range,
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) unless there is one
     /// per member, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where all weights are
-    /// 0, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// 0, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget,
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn fit(
         &self,
         ensemble: &Ensemble,
@@ -156,10 +159,16 @@ impl ConsensusEmbedding {
         used: &[usize],
         observer: &dyn Observer,
     ) -> Result<bool> {
-        let incidence = ClusterIncidence::of(nodes)?;
+        let budget = options.budget;
+        let entries = nodes.n_nodes().saturating_mul(used.len());
+        budget.check_table("clusters of the microclusters", entries, 1, ENTRY)?;
+        let incidence = ClusterIncidence::of_observed(nodes, observer)?;
         let member = incidence.member_of_cluster();
         let own = match options.entropy_scale {
-            Some(scale) => ensemble_driven_cluster_index(&incidence, scale, observer)?,
+            Some(scale) => {
+                incidence.check_overlaps(budget)?;
+                ensemble_driven_cluster_index(&incidence, scale, observer)?
+            }
             None => vec![1.0; member.len()],
         };
         // Entropies of many members may leave nothing of a cluster's weight.
@@ -168,7 +177,8 @@ impl ConsensusEmbedding {
             .zip(&own)
             .map(|(&u, w)| (self.weights[used[u]] * w).max(1e-100))
             .collect();
-        let spectrum = IncidenceSpectrum::of(&incidence, &weights, options.dimensions, observer)?;
+        let count = options.dimensions;
+        let spectrum = IncidenceSpectrum::within(&incidence, &weights, count, budget, observer)?;
         let q = spectrum.values.iter().take_while(|v| **v > RANK).count();
         self.values = spectrum.values[..q].to_vec();
         self.positions = spectrum.vectors.slice(s![.., ..q]).as_standard_layout().into_owned();

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use consilience_core::{
-    Constraints, Ensemble, Error, Features, MemoryBudget, Objects, Observer, Pair, Report, Result,
-    Status, ensure,
+    Constraints, Ensemble, Error, Features, MemoryBudget, Objects, Observer, Pace, Pair, Report,
+    Result, Status, ensure,
 };
 use consilience_num::logdet::LogDet;
 use consilience_num::reduce::each_chunk;
@@ -97,8 +97,8 @@ impl MetricRule {
     /// # Errors
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
     /// `1..=n` or a parameter out of range,
-    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) for metrics of more than
-    /// 8 GiB (an [`Updater`](crate::Updater) has its own budget),
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) for metrics or an embedding
+    /// that take more than 8 GiB (an [`Updater`](crate::Updater) has its own budget),
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn open(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<ConsensusMetric> {
         self.open_within(ensemble, MemoryBudget::default(), observer)
@@ -127,7 +127,7 @@ impl MetricRule {
         ensemble.check_clusters(self.clusters)?;
         self.check()?;
         let mut opened = Report::default();
-        let embedding = self.embedding(&[]).fit(ensemble, observer)?;
+        let embedding = self.embedding(&[], budget).fit(ensemble, observer)?;
         tell(&mut opened, embedding.report);
         let coordinates = Coordinates::new(Arc::new(embedding.output));
         check_metrics(budget, self.folds, coordinates.n_dimensions(), 0)?;
@@ -136,7 +136,7 @@ impl MetricRule {
             None => SpaceMetric::new(self, coordinates, ensemble)?,
         };
         let folds = vec![base.metric.clone(); self.folds];
-        let plain = self.plain_embedding().fit(ensemble, observer)?;
+        let plain = self.plain_embedding(budget).fit(ensemble, observer)?;
         tell(&mut opened, plain.report);
         Ok(ConsensusMetric {
             rule: self.clone(),
@@ -210,12 +210,21 @@ impl ConsensusMetric {
         }
         self.check_room(links.len())?;
         let mut next = self.clone();
+        let mut pace = Pace::new(observer);
         for &pair in links {
+            pace.work(self.of_a_link(ensemble))?;
             report.informative += usize::from(next.add(ensemble, pair));
         }
         next.settle(false, &mut report, observer)?;
         *self = next;
         Ok(report)
+    }
+
+    /// Multiplications that the coordinates of a link take.
+    pub(crate) fn of_a_link(&self, ensemble: &Ensemble) -> usize {
+        let coordinates = self.base.metric.n_dimensions().saturating_mul(ensemble.n_members());
+        let spaces = if self.grown.is_some() { self.rule.folds + 2 } else { 1 };
+        coordinates.saturating_mul(2 * spaces)
     }
 
     /// Adds a link to every metric that may use it; whether it can change the one of all links.
@@ -326,7 +335,10 @@ impl ConsensusMetric {
                 grown.all.metric.n_dimensions(),
                 constraints.len().saturating_mul(copies),
             )?;
+            let mut pace = Pace::new(observer);
+            let work = (self.rule.folds + 1).saturating_mul(self.of_a_link(ensemble));
             for (t, pair) in constraints.iter().enumerate() {
+                pace.work(work)?;
                 grown.add(ensemble, pair, self.rule.fold(t));
             }
             next.grown = Some(grown);

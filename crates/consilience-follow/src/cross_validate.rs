@@ -116,7 +116,8 @@ impl ConsensusMetric {
 
     /// What completion makes of all links, where the rule completes.
     fn maps(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Maps> {
-        let of = |space: &SpaceMetric| space.completed(&self.rule, ensemble, &self.links, observer);
+        let with = (&self.rule, self.budget);
+        let of = |space: &SpaceMetric| space.completed(with, ensemble, &self.links, observer);
         if self.links.is_empty() {
             return Ok(Maps::default());
         }
@@ -135,7 +136,8 @@ impl ConsensusMetric {
         observer: &dyn Observer,
     ) -> Result<Learned<'a>> {
         let Some(all) = all else { return Ok(Learned::Metric(metric)) };
-        let own = Completion::new(&self.rule, coordinates, ensemble, &self.links, observer);
+        let with = (&self.rule, self.budget);
+        let own = Completion::new(with, coordinates, ensemble, &self.links, observer);
         Ok(Learned::Completed(own.without(fold, all)?.map))
     }
 
@@ -155,7 +157,8 @@ impl ConsensusMetric {
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another
     /// ensemble, [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter)
     /// unless `constraints` are as many as were followed,
-    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where a completed similarity
+    /// exceeds the memory budget, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn read_out(
         &self,
         ensemble: &Ensemble,

@@ -1,4 +1,4 @@
-use consilience_core::{Error, Result, ensure};
+use consilience_core::{Error, MemoryBudget, Result, ensure};
 
 /// Weights beyond these overflow or vanish when multiplied.
 const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
@@ -26,13 +26,20 @@ pub struct Embedding {
     pub(crate) power: f64,
     pub(crate) weights: Vec<f64>,
     pub(crate) entropy_scale: Option<f64>,
+    pub(crate) budget: MemoryBudget,
 }
 
 impl Embedding {
     /// At most q dimensions (the first of a connected ensemble is constant), power 1, members of
     /// equal weight.
     pub fn new(dimensions: usize) -> Self {
-        Embedding { dimensions, power: 1.0, weights: Vec::new(), entropy_scale: None }
+        Embedding {
+            dimensions,
+            power: 1.0,
+            weights: Vec::new(),
+            entropy_scale: None,
+            budget: MemoryBudget::default(),
+        }
     }
 
     consilience_core::setters! {
@@ -54,6 +61,9 @@ impl Embedding {
         /// mean of their clusters.
         #[doc(alias = "theta")]
         pub fn entropy_scale(mut self, scale: f64) { self.entropy_scale = Some(scale) }
+
+        /// How much memory the clusters' overlaps and eigenvectors may take. Default 8 GiB.
+        pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
     /// Refuses parameters out of range.

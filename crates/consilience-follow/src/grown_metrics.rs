@@ -10,6 +10,8 @@ use crate::coordinates::Coordinates;
 use crate::metric_rule::{MetricRule, check_metrics};
 use crate::space_metric::SpaceMetric;
 
+/// Bytes of the overlap of two clusters, while they are found.
+const OVERLAP: usize = 28;
 /// The weight of all grown members together, in units of that of all given ones.
 const GROWN_SHARE: f64 = 0.5;
 
@@ -45,13 +47,13 @@ impl GrownMetrics {
         let features = Arc::new(features);
         let space = |fold| -> Result<(SpaceMetric, Report)> {
             let weights = member_weights(members, left_out, fold);
-            let embedding = rule.embedding(&weights).fit(ensemble, observer)?;
+            let embedding = rule.embedding(&weights, budget).fit(ensemble, observer)?;
             let coordinates = Coordinates::with_features(embedding.output, ensemble, &features);
             Ok((SpaceMetric::new(rule, coordinates, ensemble)?, embedding.report))
         };
         let plain = |fold| -> Result<(Arc<ConsensusEmbedding>, Report)> {
             let weights = member_weights(members, left_out, fold);
-            let found = rule.plain_embedding().weights(&weights).fit(ensemble, observer)?;
+            let found = rule.plain_embedding(budget).weights(&weights).fit(ensemble, observer)?;
             Ok((Arc::new(found.output), found.report))
         };
         let mut opened = Report::default();
@@ -64,11 +66,11 @@ impl GrownMetrics {
         budget.check_table(positions, rows, q.saturating_add(rule.clusters), 8)?;
         // What is told of the folds would be the same.
         let one = |fold| space(Some(fold)).map(|made| made.0);
-        let folds = try_map_each(rule.folds, &one)?;
+        let folds = each_fold(rule, ensemble, budget, &one)?;
         let (plain_all, found) = plain(None)?;
         tell(&mut opened, found);
         let one = |fold| plain(Some(fold)).map(|made| made.0);
-        let plain_folds = try_map_each(rule.folds, &one)?;
+        let plain_folds = each_fold(rule, ensemble, budget, &one)?;
         Ok(GrownMetrics {
             left_out: left_out.to_vec(),
             all,
@@ -98,6 +100,27 @@ impl GrownMetrics {
         let spaces = std::iter::once(&mut self.all).chain(&mut self.folds);
         spaces.map(|space| &mut space.metric)
     }
+}
+
+/// What is made for every fold, for as many at a time as the overlaps of all clusters fit the
+/// budget.
+fn each_fold<T: Send>(
+    rule: &MetricRule,
+    ensemble: &Ensemble,
+    budget: MemoryBudget,
+    make: &(dyn Fn(usize) -> Result<T> + Sync),
+) -> Result<Vec<T>> {
+    let clusters = ensemble.n_clusters();
+    let fits =
+        |&folds: &usize| budget.allows_table(folds.saturating_mul(clusters), clusters, OVERLAP);
+    let abreast = (1..=rule.folds).rev().find(fits).unwrap_or(1);
+    let mut made = Vec::with_capacity(rule.folds);
+    while made.len() < rule.folds {
+        let first = made.len();
+        let next = abreast.min(rule.folds - first);
+        made.extend(try_map_each(next, &|at| make(first + at))?);
+    }
+    Ok(made)
 }
 
 /// Weights of all members, or of those that were made without a fold; the other grown ones get 0.

@@ -1,7 +1,9 @@
 //! What takes coordinates to the space that k-means sees.
 
 use consilience_completion::{CompletedMap, LossWeight, Mccc};
-use consilience_core::{Constraints, Ensemble, Link, Observer, Pair, Result, SideInformation};
+use consilience_core::{
+    Constraints, Ensemble, Link, MemoryBudget, Observer, Pair, Result, SideInformation,
+};
 use consilience_num::logdet::LogDet;
 use ndarray::Array2;
 
@@ -45,6 +47,7 @@ impl Learned<'_> {
 /// Completion in some coordinates, from links that may be left out fold by fold.
 pub(crate) struct Completion<'a> {
     rule: &'a MetricRule,
+    budget: MemoryBudget,
     /// Those of which both objects have coordinates, by their number among all links.
     links: Vec<(usize, Pair)>,
     /// Linked objects, ascending, and their coordinates.
@@ -55,7 +58,7 @@ pub(crate) struct Completion<'a> {
 
 impl<'a> Completion<'a> {
     pub(crate) fn new(
-        rule: &'a MetricRule,
+        (rule, budget): (&'a MetricRule, MemoryBudget),
         coordinates: &Coordinates,
         ensemble: &Ensemble,
         links: &[Pair],
@@ -69,7 +72,7 @@ impl<'a> Completion<'a> {
         objects.sort_unstable();
         objects.dedup();
         let rows = coordinates.rows(ensemble, &objects);
-        Completion { rule, links, objects, rows, observer }
+        Completion { rule, budget, links, objects, rows, observer }
     }
 
     /// The map that all links give, with the weight that held-out ones choose; the identity where
@@ -105,6 +108,7 @@ impl<'a> Completion<'a> {
         }
         let found = Mccc::new(k)
             .seed(self.rule.seed)
+            .memory_budget(self.budget)
             .loss_weight(weight)
             .tolerance(TOLERANCE)
             .max_iterations(ITERATIONS)
@@ -121,15 +125,15 @@ impl SpaceMetric {
     /// What completion learns from all links; `None` where the rule learns a metric.
     pub(crate) fn completed(
         &self,
-        rule: &MetricRule,
+        with: (&MetricRule, MemoryBudget),
         ensemble: &Ensemble,
         links: &[Pair],
         observer: &dyn Observer,
     ) -> Result<Option<CompletedMap>> {
-        match rule.learner {
+        match with.0.learner {
             MapLearner::LogDet => Ok(None),
             MapLearner::Completion => {
-                let own = Completion::new(rule, &self.coordinates, ensemble, links, observer);
+                let own = Completion::new(with, &self.coordinates, ensemble, links, observer);
                 own.of_all().map(Some)
             }
         }

@@ -1,11 +1,13 @@
 //! New members, made under a metric that was learned from the links so far.
 
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::{
     BaseClusterer, Constraints, Dense, Error, Features, Fit, MemoryBudget, Objects, Observer, Pair,
-    Partition, Report, Result, Seed, SideInformation, at_least_one, ensure, with_rows,
+    Partition, Report, Result, Seed, SideInformation, at_least_one, check_answer, ensure,
+    with_rows,
 };
 use consilience_metric::{Itml, LinearMap, MetricLearner};
 use consilience_num::reduce::try_map_each;
@@ -127,6 +129,21 @@ pub struct GrownMembers {
     pub features: Array2<f32>,
 }
 
+impl fmt::Debug for MemberGrowth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemberGrowth")
+            .field("clusterer", &self.clusterer.name())
+            .field("learner", &self.learner.as_ref().map_or(Itml::new().name(), |l| l.name()))
+            .field("components", &self.components)
+            .field("members", &self.members)
+            .field("clusters", &self.clusters)
+            .field("folds", &self.folds)
+            .field("sample", &self.sample)
+            .field("seed", &self.seed)
+            .finish()
+    }
+}
+
 impl MemberGrowth {
     /// New members by the given clusterer, with every default.
     pub fn new(clusterer: impl BaseClusterer + 'static) -> Self {
@@ -241,7 +258,7 @@ impl MemberGrowth {
         let many = asked && components.ncols() > 0;
         let leading =
             |count: usize| components.slice(s![.., ..count.min(components.ncols())]).to_owned();
-        let own = Itml::new().max_iterations(SWEEPS).standardize(!many);
+        let own = Itml::new().max_iterations(SWEEPS).standardize(!many).memory_budget(budget);
         let learner = self.learner.as_deref().unwrap_or(&own);
         let folds = if many {
             let seen = leading(self.components);
@@ -308,14 +325,35 @@ impl MemberGrowth {
             sample >= *range.end(),
             invalid("members of up to {} clusters made from {sample} objects", range.end())
         );
-        if objects.counted() {
-            // Rows stand for more objects than there may be room for: a fold has those that its
-            // learner sees, and those that its members are made from.
-            let (what, drawn) = ("objects that members are made from", sample.min(n));
-            let width = features.n_features().min(self.components);
-            budget.check_table(what, drawn, width.saturating_mul(2).saturating_add(1), 8)?;
-        }
+        self.check_room((rows, features.n_features()), objects, sample, budget)?;
         Ok(range)
+    }
+
+    /// Refuses growth from so many rows of so many features, members being made from `sample`
+    /// objects, that does not fit.
+    fn check_room(
+        &self,
+        (rows, d): (usize, usize),
+        objects: &Objects<'_>,
+        sample: usize,
+        budget: MemoryBudget,
+    ) -> Result<()> {
+        let drawn = sample.min(objects.total());
+        let (width, most) = (d.min(self.components), d.min(COMPONENTS.max(self.components)));
+        // All folds may be made at the same time.
+        let abreast = self.folds.min(self.members);
+        // Rows stand for more objects than there may be room for.
+        let seen = if objects.counted() { drawn } else { rows };
+        let tables = [
+            // Of each fold what its learner sees, and what its members are made from.
+            (seen.saturating_mul(abreast), width),
+            (drawn.saturating_mul(abreast), width.saturating_mul(2).saturating_add(1)),
+            // The components: those of a sample while they are found, and of all rows in single
+            // precision, twice.
+            (drawn.min(rows), d.saturating_mul(2).saturating_add(most)),
+            (rows, most),
+        ];
+        budget.check_tables("objects that members are made from", &tables, 8)
     }
 
     /// Objects to make members of up to so many clusters from.
@@ -348,6 +386,8 @@ impl MemberGrowth {
         let Source { features, objects, .. } = *source;
         let (n, sample) = (objects.total(), self.sample_for(*range.end()));
         let learned = self.learn_without(fold, source, sample, constraints, observer)?;
+        let (taken, d) = (learned.output.n_features(), features.n_features());
+        check_answer(source.learner.name(), "features of a metric", taken, d)?;
         let drawn = self.seed.derive("objects", fold as u64).stream().sample(n, sample);
         let all = drawn.len() == n;
         let rows = objects.rows_of(drawn.into_iter().map(|i| i as u64));
@@ -363,6 +403,7 @@ impl MemberGrowth {
             let k = range.start()
                 + seed.derive("clusters", 0).stream().below(range.end() - range.start() + 1);
             let made = self.clusterer.fit(mapped.view().into(), k, seed, observer)?.output;
+            check_answer(self.clusterer.name(), "labels", made.n_objects(), mapped.nrows())?;
             let member = match (all, objects.counted()) {
                 (true, false) => made,
                 (true, true) => made.select(&first_of_each(&rows))?,

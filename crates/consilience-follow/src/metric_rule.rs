@@ -187,7 +187,7 @@ impl MetricRule {
 
     /// Refuses parameters out of range.
     pub(crate) fn check(&self) -> Result<()> {
-        self.embedding(&[]).check()?;
+        self.embedding(&[], MemoryBudget::default()).check()?;
         if !(self.slack > 0.0 && self.slack.is_finite()) {
             return Err(Error::invalid(format!("slack {}; expected more than 0", self.slack)));
         }
@@ -258,12 +258,12 @@ impl MetricRule {
     }
 
     /// The embedding of the plain consensus.
-    pub(crate) fn plain_embedding(&self) -> Embedding {
-        Embedding::new(self.clusters).entropy_scale(ENTROPY_SCALE)
+    pub(crate) fn plain_embedding(&self, budget: MemoryBudget) -> Embedding {
+        Embedding::new(self.clusters).entropy_scale(ENTROPY_SCALE).memory_budget(budget)
     }
 
     /// The embedding for members of the given weights.
-    pub(crate) fn embedding(&self, weights: &[f64]) -> Embedding {
+    pub(crate) fn embedding(&self, weights: &[f64], budget: MemoryBudget) -> Embedding {
         let least = match self.learner {
             MapLearner::LogDet => MIN_DIMENSIONS,
             MapLearner::Completion => MIN_COMPLETED,
@@ -271,6 +271,6 @@ impl MetricRule {
         let wanted = self.dimensions.unwrap_or_else(|| least.max(self.clusters.saturating_mul(2)));
         // The first dimension of a connected ensemble is constant. 0 is refused later.
         let q = if wanted == 0 { 0 } else { wanted.saturating_add(1) };
-        Embedding::new(q).power(self.power).weights(weights)
+        Embedding::new(q).power(self.power).weights(weights).memory_budget(budget)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use consilience_core::{Constraints, Ensemble, MemoryBudget, Observer, Result};
+use consilience_core::{Constraints, Ensemble, MemoryBudget, Observer, Pace, Result};
 use consilience_simplex::stored::{Reader, Writer, corrupt};
 use ndarray::Array2;
 
@@ -74,7 +74,9 @@ impl ConsensusMetric {
             let open = GrownMetrics::open(with, members, &left_out, features, ensemble, observer)?;
             state.grown = Some(open);
         }
+        let mut pace = Pace::new(observer);
         for pair in constraints.iter() {
+            pace.work(state.of_a_link(ensemble))?;
             state.add(ensemble, pair);
         }
         let grown = state.grown.iter_mut().flat_map(GrownMetrics::metrics_mut);

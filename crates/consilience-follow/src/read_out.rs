@@ -56,11 +56,18 @@ impl Updater {
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the metrics exceed the
-    /// memory budget, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    /// memory budget, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled); the updater
+    /// is then exactly as before.
     pub fn read_out(&mut self, observer: &dyn Observer) -> Result<Fit<MetricReadOut>> {
+        let was_open = self.metric.is_some();
         self.open_metric(observer)?;
         let Some(metric) = &self.metric else { return Err(Error::empty("no metric was opened")) };
-        metric.read_out(self.ensemble(), self.constraints(), observer)
+        let read = metric.read_out(self.ensemble(), self.constraints(), observer);
+        // A metric that follows batch by batch differs by rounding from one opened later.
+        if read.is_err() && !was_open {
+            self.metric = None;
+        }
+        read
     }
 
     /// The clustering by the weights without any alignment: the diffusion consensus ([`Diffusion`])

@@ -142,8 +142,8 @@ impl UpdaterSetup {
         /// clusters.
         pub fn metric_rule(mut self, rule: MetricRule) { self.metric_rule = rule }
 
-        /// How much memory an update, a read-out by weights or all metrics together may allocate.
-        /// Default 8 GiB.
+        /// How much memory an update, a read-out by weights, all metrics together, or the consensus
+        /// that a reference is made by may allocate. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) {
             self.weights = self.weights.memory_budget(budget)
         }
@@ -215,7 +215,9 @@ impl UpdaterSetup {
             Some(_) => Ensemble::new(ensemble.members().to_vec())?.select_objects(&sample)?,
             None => ensemble.select_objects(&sample)?,
         };
-        let consensus = Diffusion::new(self.clusters.min(sample.len())).fit(&few, observer)?.output;
+        let diffusion = Diffusion::new(self.clusters.min(sample.len()));
+        let diffusion = diffusion.memory_budget(self.weights.work_budget());
+        let consensus = diffusion.fit(&few, observer)?.output;
         let mut labels = vec![None; ensemble.n_objects()];
         for (&i, label) in sample.iter().zip(consensus.iter()) {
             labels[i] = label.map(|l| l as u32);

@@ -1,6 +1,6 @@
 //! The chain of nearest neighbours over the distances of all pairs.
 
-use consilience_core::{Result, Watch, room};
+use consilience_core::{Observer, Result, Watch, room};
 
 use crate::pages::Table;
 use crate::ward::Merge;
@@ -70,7 +70,7 @@ pub(crate) fn chained(
     };
     let mut found = room::with_capacity(n)?;
     for done in 0..n - 1 {
-        left.close_ranks();
+        left.close_ranks(watch.observer())?;
         let (mut nearest, mut a, mut b) = left.begin();
         loop {
             // A search takes as long as a merge, and there are at most three for each.
@@ -158,16 +158,17 @@ impl Chain {
     }
 
     /// Gives the places of those that are gone to the others, where a quarter is gone.
-    fn close_ranks(&mut self) {
+    fn close_ranks(&mut self, observer: &dyn Observer) -> Result<()> {
         let left = self.active.len();
         if left * 4 > self.distances.n * 3 {
-            return;
+            return Ok(());
         }
         for i in 0..self.chain.len() {
             self.chain[i] = self.rank(self.chain[i]);
         }
         let (values, mut to) = (&mut self.distances.values, 0);
         for (i, b) in self.active.iter().map(|&b| b as usize).enumerate() {
+            observer.check()?;
             for &a in &self.active[..i] {
                 values[to] = values[start(b) + a as usize];
                 to += 1;
@@ -177,6 +178,7 @@ impl Chain {
         }
         self.distances.n = left;
         self.active.iter_mut().zip(0..).for_each(|(place, i)| *place = i);
+        Ok(())
     }
 }
 

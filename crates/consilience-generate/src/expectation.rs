@@ -2,8 +2,8 @@
 //! the clusters, and sums over the objects from memberships.
 
 use consilience_core::{
-    BaseClusterer, Features, Memberships, MemoryBudget, Observer, Result, Seed, SparseMemberships,
-    with_rows,
+    BaseClusterer, Features, Memberships, MemoryBudget, Observer, Pace, Result, Seed,
+    SparseMemberships, Stop, with_rows,
 };
 use consilience_num::place::Place;
 use ndarray::{Array2, ArrayView2, Axis};
@@ -85,11 +85,11 @@ pub(crate) fn start(
         x -= &mean;
     }
     let found = KMeans::new().fit(x.view().into(), clusters, seed, observer)?.output;
-    let sums = sums(x.view(), found.n_clusters(), |i, _, shares| {
+    let sums = sums(x.view(), found.n_clusters(), observer, |i, _, shares| {
         shares.fill(0.0);
         found.label(i).into_iter().for_each(|c| shares[c] = 1.0);
         0.0
-    });
+    })?;
     Ok(Start { x, unit, sums })
 }
 
@@ -98,12 +98,14 @@ pub(crate) fn start(
 pub(crate) fn sums(
     x: ArrayView2<'_, f64>,
     k: usize,
+    observer: &dyn Observer,
     weigh: impl Fn(usize, &[f64], &mut [f64]) -> f64 + Sync,
-) -> Sums {
-    let (n, d) = x.dim();
+) -> Result<Sums> {
+    let ((n, d), stop) = (x.dim(), Stop::new(observer));
     let chunk = |c: usize| {
         let (mut sums, mut weights) = (Sums::zeros(k, d), vec![0.0; k]);
-        for i in c * CHUNK..n.min((c + 1) * CHUNK) {
+        let (mut pace, rows) = (Pace::new(&stop), c * CHUNK..n.min((c + 1) * CHUNK));
+        for i in rows.take_while(|_| pace.work(k * d).is_ok()) {
             let Some(row) = x.row(i).to_slice() else { continue };
             sums.objective += weigh(i, row, &mut weights);
             (0..k).filter(|&c| weights[c] > 0.0).for_each(|c| sums.add(row, c, weights[c]));
@@ -111,29 +113,39 @@ pub(crate) fn sums(
         sums
     };
     let chunks: Vec<Sums> = (0..n.div_ceil(CHUNK)).into_par_iter().map(chunk).collect();
-    chunks.into_iter().fold(Sums::zeros(k, d), Sums::join)
+    stop.check()?;
+    Ok(chunks.into_iter().fold(Sums::zeros(k, d), Sums::join))
 }
 
-/// The memberships of all objects, of which `share` writes a row; what it returns is not used.
+/// The memberships of all objects, of which `share` writes a row, and the sum of what it returns,
+/// with the bits of the objective of [`sums`].
 pub(crate) fn memberships(
     x: ArrayView2<'_, f64>,
     k: usize,
     budget: MemoryBudget,
+    observer: &dyn Observer,
     share: impl Fn(&[f64], &mut [f64]) -> f64 + Sync,
-) -> Result<SparseMemberships> {
+) -> Result<(SparseMemberships, f64)> {
     budget.check_table("memberships", x.nrows(), k, 8)?;
-    let mut values = vec![0.0; x.nrows() * k];
-    values.par_chunks_mut(k).enumerate().for_each(|(i, row)| {
-        if let Some(x) = x.row(i).to_slice() {
-            share(x, row);
+    let (mut values, stop) = (vec![0.0; x.nrows() * k], Stop::new(observer));
+    let chunk = |(chunk, rows): (usize, &mut [f64])| {
+        let (mut objective, mut pace) = (0.0, Pace::new(&stop));
+        let rows = rows.chunks_mut(k).zip(chunk * CHUNK..);
+        for (row, i) in rows.take_while(|_| pace.work(x.ncols() * k).is_ok()) {
+            let Some(x) = x.row(i).to_slice() else { continue };
+            objective += share(x, row);
+            row.iter_mut().for_each(|v| *v = if *v < LEAST { 0.0 } else { *v });
+            let sum: f64 = row.iter().sum();
+            row.iter_mut().for_each(|v| *v /= sum);
         }
-        row.iter_mut().for_each(|v| *v = if *v < LEAST { 0.0 } else { *v });
-        let sum: f64 = row.iter().sum();
-        row.iter_mut().for_each(|v| *v /= sum);
-    });
+        objective
+    };
+    let parts: Vec<f64> = values.par_chunks_mut(k * CHUNK).enumerate().map(chunk).collect();
+    stop.check()?;
     let values = Array2::from_shape_vec((x.nrows(), k), values)
         .map_err(|e| consilience_core::Error::shape(e.to_string()))?;
-    SparseMemberships::of(&Memberships::new(values)?)
+    let objective = parts.into_iter().fold(0.0, |all, part| all + part);
+    Ok((SparseMemberships::of(&Memberships::new(values)?)?, objective))
 }
 
 /// A base clusterer of a method with `fit_soft`.

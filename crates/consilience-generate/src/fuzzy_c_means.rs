@@ -132,22 +132,22 @@ impl FuzzyCMeans {
         let (mut report, mut best) = (Report::default(), f64::INFINITY);
         report.status = Status::MaxIterations;
         for iteration in 0..max_iterations {
-            observer.check()?;
-            let found = sums(x.view(), k, |_, x, out| {
+            let found = sums(x.view(), k, observer, |_, x, out| {
                 let part = self.expect(&at, x, out);
                 out.iter_mut().for_each(|v| *v = v.powf(fuzzifier));
                 part
-            });
+            })?;
             at = centres(&found);
             report.iterations = iteration + 1;
-            report.objective = Some(found.objective / unit / unit);
             if !(best - found.objective > tolerance * found.objective) {
                 report.status = Status::Solved;
                 break;
             }
             best = found.objective;
         }
-        let soft = memberships(x.view(), k, self.budget, |x, out| self.expect(&at, x, out))?;
+        let share = |x: &[f64], out: &mut [f64]| self.expect(&at, x, out);
+        let (soft, objective) = memberships(x.view(), k, self.budget, observer, share)?;
+        report.objective = Some(objective / unit / unit);
         report.expect_clusters(clusters, soft.n_clusters(), FEWER);
         Ok(Fit::new(soft, report))
     }

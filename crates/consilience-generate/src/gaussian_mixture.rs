@@ -19,8 +19,10 @@ use crate::input::check_loop;
 /// ```
 ///
 /// It starts from k-means. Variances are raised by a floor, so that a cluster of equal objects does
-/// not collapse. The report's objective is the mean log-likelihood of an object, in the unit of the
-/// features. A constant feature is left out, since its likelihood has no bound.
+/// not collapse. With it a step may lower the likelihood: the iteration goes on then, and the
+/// likeliest mixture that it met is returned. The report's objective is the mean log-likelihood of
+/// an object under that mixture, in the unit of the features. A constant feature is left out, since
+/// its likelihood has no bound.
 ///
 /// ```
 /// use consilience::generate::{GaussianMixture, Generator};
@@ -122,8 +124,8 @@ impl GaussianMixture {
         /// Most iterations. Default 100; at least 1.
         pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
-        /// Stops where the mean log-likelihood of an object rises by less than this. Default 1e-4;
-        /// at least 0.
+        /// Stops where the mean log-likelihood of an object changes by no more than this. Default
+        /// 1e-4; at least 0.
         pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
         /// What is added to every variance, as a share of the mean variance of the features.
@@ -152,30 +154,44 @@ impl GaussianMixture {
             floor > 0.0 && floor.is_finite(),
             invalid("variance floor {floor}; expected above 0")
         );
-        let Start { x, unit, sums: mut found } = start(features, clusters, seed, observer)?;
+        let Start { x, unit, sums: found } = start(features, clusters, seed, observer)?;
         let (n, k) = (x.nrows(), found.weights.len());
         self.budget.check_table("memberships", n, k, 8)?;
         let mean = x.var_axis(Axis(0), 0.0).mean().unwrap_or(0.0);
         let floor = if mean > 0.0 { floor * mean } else { 1.0 };
         let mut mixture = Mixture::of(&found, floor);
-        let (mut report, mut best) = (Report::default(), f64::NEG_INFINITY);
+        let mut report = Report::default();
         report.status = Status::MaxIterations;
+        // Variances above the likeliest by the floor may lower the likelihood.
+        let (mut last, mut best) = (f64::NEG_INFINITY, None::<(f64, Mixture)>);
         for iteration in 0..max_iterations {
-            observer.check()?;
-            found = sums(x.view(), k, |_, x, out| mixture.expect(x, out));
+            let found = sums(x.view(), k, observer, |_, x, out| mixture.expect(x, out))?;
             report.iterations = iteration + 1;
+            let before = std::mem::replace(&mut mixture, Mixture::of(&found, floor));
+            if best.as_ref().is_none_or(|best| found.objective > best.0) {
+                best = Some((found.objective, before));
+            }
             let likelihood = found.objective / n as f64;
-            mixture = Mixture::of(&found, floor);
-            if !(likelihood - best > tolerance) {
+            if !((likelihood - last).abs() > tolerance) {
                 report.status = Status::Solved;
                 break;
             }
-            best = likelihood;
+            last = likelihood;
         }
+        let soft = |mixture: &Mixture| {
+            let share = |x: &[f64], out: &mut [f64]| mixture.expect(x, out);
+            memberships(x.view(), k, self.budget, observer, share)
+        };
+        let mut found = soft(&mixture)?;
+        if let Some((_, best)) = best.filter(|best| best.0 > found.1) {
+            // There is room for the memberships of one mixture.
+            drop(found);
+            found = soft(&best)?;
+        }
+        let (soft, likelihood) = found;
         // What was left out of every object: the density in the unit of the features.
         let density = x.ncols() as f64 * (unit.ln() - 0.5 * std::f64::consts::TAU.ln());
-        report.objective = Some(found.objective / n as f64 + density);
-        let soft = memberships(x.view(), k, self.budget, |x, out| mixture.expect(x, out))?;
+        report.objective = Some(likelihood / n as f64 + density);
         report.expect_clusters(clusters, soft.n_clusters(), "the others lost all objects");
         Ok(Fit::new(soft, report))
     }

@@ -113,7 +113,8 @@ impl BaseClusterer for KernelKMeans {
                 let x = distinct.rows.view();
                 self.run(&run, distinct.len(), &distinct.kind, &distinct.weights, |marks| {
                     let far = |i: usize, j: usize| square(x.row(i), x.row(j));
-                    nystroem(x, marks, multiple * median_square(x.nrows(), seed, far)?)
+                    let width = multiple * median_square(x.nrows(), seed, observer, far)?;
+                    nystroem(x, marks, width, observer)
                 })
             }
         }
@@ -142,8 +143,8 @@ impl KernelKMeans {
         self.budget.check_table("landmarks", rows.n_columns(), self.count(run, x.n_rows()), 8)?;
         self.run(run, x.n_rows(), &kinds.kind, &kinds.weights, |marks| {
             let far = |i: usize, j: usize| rows.distance(i, j);
-            let width = self.width * median_square(rows.n_rows(), run.seed, far)?;
-            sparse_kernel::nystroem(&rows, marks, width)
+            let median = median_square(rows.n_rows(), run.seed, run.observer, far)?;
+            sparse_kernel::nystroem(&rows, marks, self.width * median, run.observer)
         })
     }
 

@@ -9,6 +9,9 @@ use crate::columns::{Triangle, distances};
 use crate::pages::Table;
 use crate::ward::{Merge, by_means};
 
+/// Distances that are squared between two questions whether to stop.
+const SOME: usize = 1 << 22;
+
 /// Two clusters, each told by one of its objects, in the order in which they are joined.
 pub(crate) type Merges = Vec<[u32; 2]>;
 
@@ -54,7 +57,10 @@ fn of_distances(
     watch: &mut Watch<'_>,
 ) -> Result<Merges> {
     if linkage == Linkage::Ward {
-        distances.iter_mut().for_each(|d| *d *= *d);
+        for some in distances.chunks_mut(SOME) {
+            watch.observer().check()?;
+            some.iter_mut().for_each(|d| *d *= *d);
+        }
     }
     let lower = |distances| Lower::new(distances, n);
     sorted(match linkage {

@@ -4,7 +4,9 @@ use consilience_core::{
 };
 use consilience_num::Float;
 use consilience_num::kmeans::sparse::{self, ScaledRows};
-use consilience_num::kmeans::{self, KMeansFit, KMeansOptions, assign, from_centres, spread_rows};
+use consilience_num::kmeans::{
+    self, KMeansFit, KMeansOptions, from_centres, spread_rows, try_assign,
+};
 use consilience_num::place::near_rows;
 use ndarray::{Array2, ArrayView2, ArrayViewMut1, Axis};
 
@@ -113,7 +115,8 @@ impl MiniBatchKMeans {
         let mut centres = kmeans::fit(sample.view(), None, &options, observer)?.centres;
         if centres.nrows() < clusters && chosen.len() < n {
             // The sample has too few distinct rows; the whole table may have more.
-            centres = x.select(Axis(0), &spread_rows(x, None, clusters, seed, parallel));
+            let starts = spread_rows(x, None, clusters, seed, parallel, observer)?;
+            centres = x.select(Axis(0), &starts);
         }
         drop(sample);
         let mut seen = vec![0.0; centres.nrows()];
@@ -125,9 +128,8 @@ impl MiniBatchKMeans {
             }
             let drawn: Vec<usize> = (0..self.batch.min(n)).map(|_| stream.below(n)).collect();
             let rows = x.select(Axis(0), &drawn);
-            for (row, c) in
-                rows.rows().into_iter().zip(assign(rows.view(), centres.view(), parallel))
-            {
+            let labels = try_assign(rows.view(), centres.view(), parallel, observer)?;
+            for (row, c) in rows.rows().into_iter().zip(labels) {
                 seen[c as usize] += 1.0;
                 let rate = 1.0 / seen[c as usize];
                 for (c, x) in exact.row_mut(c as usize).iter_mut().zip(row) {
@@ -139,7 +141,7 @@ impl MiniBatchKMeans {
         }
         watch.finish()?;
         let options = KMeansOptions::new(clusters).max_iterations(0).parallel(parallel);
-        self.finished(&from_centres(x, None, centres.view(), &options, &())?, clusters)
+        self.finished(&from_centres(x, None, centres.view(), &options, observer)?, clusters)
     }
 
     /// The same on sparse rows. A centre takes all its rows of a batch at once, which is the mean
@@ -154,8 +156,7 @@ impl MiniBatchKMeans {
         let near = near_rows(x)?;
         let x = near.as_ref().map_or(x, |(near, _)| SparseRows::from(near));
         let all = ScaledRows::new(x)?;
-        let n = x.n_rows();
-        let parallel = rayon::current_num_threads() > 1;
+        let (n, parallel) = (x.n_rows(), rayon::current_num_threads() > 1);
         let mut stream = seed.derive("mini-batch", 0).stream();
         let chosen =
             stream.sample(n, self.batch.saturating_mul(3).max(clusters.saturating_mul(10)));
@@ -164,7 +165,7 @@ impl MiniBatchKMeans {
         let found = sparse::fit(&ScaledRows::new(&sample)?, None, &options, observer)?.centres;
         drop(sample);
         let mut exact = if found.nrows() < clusters && chosen.len() < n {
-            let starts = sparse::spread_rows(&all, clusters, seed, parallel)?;
+            let starts = sparse::spread_rows(&all, clusters, seed, parallel, observer)?;
             let mut exact = room::table::<f64>(starts.len(), x.n_columns())?;
             for (mut centre, &i) in exact.rows_mut().into_iter().zip(&starts) {
                 add(x, i, 1.0, &mut centre);
@@ -185,7 +186,8 @@ impl MiniBatchKMeans {
             }
             let drawn: Vec<usize> = (0..self.batch.min(n)).map(|_| stream.below(n)).collect();
             let batch = x.select(Some(&drawn), None);
-            let labels = sparse::assign(&ScaledRows::new(&batch)?, centres.view(), parallel)?;
+            let rows = ScaledRows::new(&batch)?;
+            let labels = sparse::assign(&rows, centres.view(), parallel, observer)?;
             let mut taken = vec![0.0; k];
             labels.iter().for_each(|&c| taken[c as usize] += 1.0);
             for (c, mut centre) in exact.rows_mut().into_iter().enumerate() {
@@ -201,7 +203,7 @@ impl MiniBatchKMeans {
         }
         watch.finish()?;
         let options = KMeansOptions::new(clusters).max_iterations(0).parallel(parallel);
-        let found = sparse::from_centres(&all, None, centres.view(), &options, &())?;
+        let found = sparse::from_centres(&all, None, centres.view(), &options, observer)?;
         self.finished(&found, clusters)
     }
 

@@ -1,7 +1,7 @@
 use consilience_core::{
     BaseClusterer, Features, Fit, Observer, Partition, Report, Result, Seed, Stream, Watch, ensure,
 };
-use consilience_num::kmeans::{assign, spread_rows};
+use consilience_num::kmeans::{spread_rows, try_assign};
 use ndarray::{Array2, ArrayView1, Axis};
 
 use crate::distinct::Distinct;
@@ -14,6 +14,8 @@ const MOST_PRESENTATIONS: usize = 1_000_000_000;
 const EPOCHS: usize = 50;
 /// ... and in all.
 const PRESENTATIONS: usize = 100_000;
+/// Numbers of units that are looked at between two questions whether to stop, at most.
+const WORK: usize = 1 << 24;
 
 /// Rival penalised competitive learning: finds the number of clusters itself, up to the number
 /// asked for.
@@ -117,8 +119,9 @@ impl Rpcl {
         let mut wins = vec![1.0; units.nrows()];
         // Columns spread over at most 2, so no two objects are farther apart than 2 sqrt(d).
         let reach = 16.0 * d as f64;
+        let often = (WORK / units.len().max(1)).clamp(1, 1000);
         for t in 0..total {
-            if t % 1000 == 0 && !watch.go_on(t) {
+            if t % often == 0 && !watch.go_on(t) {
                 break;
             }
             let row = x.row(stream.below(n));
@@ -183,11 +186,11 @@ impl BaseClusterer for Rpcl {
         features.check_clusters(clusters)?;
         self.check()?;
         let x = unit_table(&features);
-        let n = x.nrows();
+        let (n, parallel) = (x.nrows(), rayon::current_num_threads() > 1);
         let starts = if self.random_start {
             seed.derive("rpcl", 1).stream().sample(n, clusters)
         } else {
-            spread_rows(x.view(), None, clusters, seed, rayon::current_num_threads() > 1)
+            spread_rows(x.view(), None, clusters, seed, parallel, observer)?
         };
         let mut units = x.select(Axis(0), &starts);
         let usual = n.saturating_mul(EPOCHS).min(PRESENTATIONS);
@@ -196,7 +199,7 @@ impl BaseClusterer for Rpcl {
         let mut watch = Watch::new(observer, "competitive learning", total);
         self.compete(&x, &mut units, total, stream, &mut watch);
         watch.finish()?;
-        let labels = assign(x.view(), units.view(), rayon::current_num_threads() > 1);
+        let labels = try_assign(x.view(), units.view(), parallel, observer)?;
         let mut report = Report::default();
         report.iterations = total;
         if self.presentations.is_none() && total < n.saturating_mul(EPOCHS) {

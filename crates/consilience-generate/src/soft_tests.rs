@@ -1,7 +1,7 @@
 //! Gaussian mixtures and fuzzy c-means against their definitions, and in a generator.
 
 use consilience_conformance::{Profile, base_clusterer};
-use consilience_core::{Dense, Features, Partition, Seed, SparseMemberships, scores};
+use consilience_core::{Dense, Features, Partition, Seed, SparseMemberships, Status, scores};
 use ndarray::{Array2, Axis};
 
 use crate::input::unit_table;
@@ -89,6 +89,23 @@ fn fuzzy_c_means_is_its_definition() {
         let soft = method.fit_soft(Features::from(&x), 3, Seed(1), &()).unwrap().output;
         close(&soft, &p);
     }
+}
+
+/// With a floor that is added to variances, steps may lower the likelihood.
+#[test]
+fn a_likelihood_that_falls_is_no_solution() {
+    let x = ndarray::array![[0.0], [1.0], [2.0], [4.0], [7.0], [8.0]];
+    let fit = |iterations: usize| {
+        let method = GaussianMixture::new().variance_floor(0.1).max_iterations(iterations);
+        method.fit_soft(Features::from(&x), 2, Seed(0), &()).unwrap()
+    };
+    let long = fit(1000);
+    assert_eq!(long.report.status, Status::Solved);
+    // Where all steps lead, from any start.
+    assert!(long.report.objective.unwrap() > -2.2321, "{:?}", long.report);
+    // More iterations never return less, and what is told is of what is returned.
+    let told: Vec<f64> = (1..30).map(|i| fit(i).report.objective.unwrap()).collect();
+    assert!(told.is_sorted(), "{told:?}");
 }
 
 /// The square of the unit, and the logarithm of a density.

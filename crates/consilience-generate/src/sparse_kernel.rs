@@ -3,12 +3,15 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use consilience_core::{Observer, Result, Seed, SparseRows, room};
+use consilience_core::{Observer, Result, Seed, SparseRows, Stop, room};
 use consilience_num::Float;
 use consilience_num::kmeans::sparse::{Centres, ScaledRows, fit};
 use ndarray::{Array2, ArrayView2};
 
 use crate::similarity::{keep_nearest, landmark_sample, nystroem_of};
+
+/// Rows that are compared with all landmarks at once.
+const ROWS: usize = 128;
 
 /// Rows that are equal.
 pub(crate) struct Kinds {
@@ -84,15 +87,22 @@ pub(crate) fn nystroem<F: Float>(
     rows: &ScaledRows<'_, F>,
     landmarks: &[usize],
     width: f64,
+    observer: &dyn Observer,
 ) -> Result<Option<Array2<f64>>> {
+    let stop = Stop::new(observer);
     let (marks, p) = (Centres::of_rows(rows, landmarks)?, landmarks.len());
     let kernel = |square: f64| (-square / width).exp();
-    let gram =
-        Array2::from_shape_fn((p, p), |(i, j)| kernel(rows.distance(landmarks[i], landmarks[j])));
-    nystroem_of(rows.n_rows(), &gram, |range: Range<usize>| {
+    let mut gram = Array2::zeros((p, p));
+    for (mut row, &i) in gram.rows_mut().into_iter().zip(landmarks) {
+        stop.check()?;
+        row.iter_mut().zip(landmarks).for_each(|(v, &j)| *v = kernel(rows.distance(i, j)));
+    }
+    nystroem_of(rows.n_rows(), &gram, &stop, |range: Range<usize>| {
         let mut near = Array2::zeros((range.len(), p));
-        if let Some(near) = near.as_slice_mut() {
-            marks.squared_distances(rows, range, near);
+        let parts = near.as_slice_mut().into_iter().flat_map(|near| near.chunks_mut(ROWS * p));
+        for (c, near) in parts.enumerate().take_while(|_| !stop.asked()) {
+            let first = range.start + c * ROWS;
+            marks.squared_distances(rows, first..first + near.len() / p, near);
         }
         near.mapv_into(kernel)
     })

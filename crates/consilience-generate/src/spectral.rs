@@ -5,7 +5,7 @@ use consilience_core::{
 use consilience_num::eigen::{TruncatedOptions, try_symmetric_eigen, try_truncated_eigen};
 use consilience_num::exp_all;
 use consilience_num::kmeans::fit;
-use consilience_num::transfer::small_side;
+use consilience_num::transfer::try_small_side;
 use ndarray::{Array2, ArrayView2};
 use pulp::Arch;
 use rayon::prelude::*;
@@ -71,6 +71,8 @@ const FEW: usize = 500;
 const LEADING: usize = 16;
 /// Landmarks that describe an object.
 const NEAR: usize = 5;
+/// Rows that are placed between two questions whether to stop.
+const OFTEN: usize = 1024;
 
 /// The k leading eigenvectors.
 fn leading(
@@ -137,20 +139,22 @@ impl Spectral {
         let m = x.nrows();
         let mut a = Table::zeros(m * m)?;
         let roots: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
-        let scales = self.squares(x, &mut a, observer)?;
+        let stop = Stop::new(observer);
+        let scales = self.squares(x, &mut a, &stop)?;
         let degrees: Vec<f64> = a
             .par_chunks_mut(m)
             .enumerate()
             .map(|(i, row)| {
+                stop.check()?;
                 Arch::new().dispatch(|| {
                     row.iter_mut().zip(&scales).for_each(|(v, s)| *v = -*v / (scales[i] * s));
                     exp_all(row);
                     let shares = row.iter_mut().zip(weights);
                     shares.for_each(|(v, w)| *v *= (weights[i] * w).sqrt());
                 });
-                row.iter().zip(&roots).map(|(v, root)| v * root).sum::<f64>() / roots[i]
+                Ok(row.iter().zip(&roots).map(|(v, root)| v * root).sum::<f64>() / roots[i])
             })
-            .collect();
+            .collect::<Result<_>>()?;
         a.par_chunks_mut(m).enumerate().for_each(|(i, row)| {
             Arch::new().dispatch(|| {
                 let others = row.iter_mut().zip(&degrees);
@@ -165,11 +169,10 @@ impl Spectral {
         &self,
         x: ArrayView2<'_, f64>,
         out: &mut [f64],
-        observer: &dyn Observer,
+        stop: &Stop<'_>,
     ) -> Result<Vec<f64>> {
         let m = x.nrows();
         let columns = columns(x)?;
-        let stop = Stop::new(observer);
         // Position 0 is the row itself.
         let at = self.neighbours.min(m - 1);
         let scale = |(i, row): (usize, &mut [f64])| {
@@ -206,7 +209,7 @@ impl Spectral {
             self.budget.check_square("similarities of the landmarks", count, size_of::<f64>())?;
             self.budget.check_table("eigenvectors", x.nrows(), clusters, size_of::<f64>())?;
             let marks = landmarks(x, count, seed, observer)?;
-            self.by_landmarks(x, weights, clusters, &marks)
+            self.by_landmarks(x, weights, clusters, &marks, observer)?
         };
         let mut rows = embedded.ok_or_else(|| {
             Error::new(ErrorKind::NonFinite, "the similarity matrix has no eigenpairs")
@@ -231,10 +234,11 @@ impl Spectral {
         weights: &[f64],
         k: usize,
         marks: &Array2<f64>,
-    ) -> Option<Array2<f64>> {
+        observer: &dyn Observer,
+    ) -> Result<Option<Array2<f64>>> {
         let m = x.nrows();
         let (p, near) = (marks.nrows(), NEAR.min(marks.nrows()));
-        let mut z = nearest_marks(x, marks.view(), near);
+        let mut z = nearest_marks(x, marks.view(), near, observer)?;
         let scale = z.chunks(near).map(|row| row[near - 1].1.sqrt()).sum::<f64>() / m as f64;
         let width = 2.0 * (scale * scale).max(f64::MIN_POSITIVE);
         let mut gram = Array2::zeros((p, p));
@@ -253,15 +257,18 @@ impl Spectral {
                 }
             }
         }
-        let side = small_side(gram.view(), k, 0.0)?;
+        let Some(side) = try_small_side(gram.view(), k, 0.0, observer)? else { return Ok(None) };
         let mut out = Array2::zeros((m, side.values.len()));
-        for (row, mut out) in z.chunks(near).zip(out.rows_mut()) {
+        for (at, (row, mut out)) in z.chunks(near).zip(out.rows_mut()).enumerate() {
+            if at % OFTEN == 0 {
+                observer.check()?;
+            }
             for (c, &value) in side.values.iter().enumerate() {
                 let sum: f64 = row.iter().map(|&(j, v)| v * side.coordinates[[j, c]]).sum();
                 out[c] = sum / value.max(1e-12).sqrt();
             }
         }
-        Some(out)
+        Ok(Some(out))
     }
 }
 

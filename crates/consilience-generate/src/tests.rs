@@ -14,7 +14,7 @@ use ndarray::{Array2, ArrayView2, array};
 use crate::spherical_kmeans::compressed;
 use crate::{
     Agglomerative, FuzzyCMeans, GaussianMixture, Generator, KMeans, KernelKMeans, Linkage,
-    MiniBatchKMeans, Rpcl, Scale, Spectral, USpec,
+    MiniBatchKMeans, Rpcl, Scale, Spectral, SphericalKMeans, USpec,
 };
 
 fn blobs(n: usize, d: usize, k: usize, seed: u64) -> (Array2<f64>, Partition) {
@@ -533,4 +533,46 @@ fn limits_that_bind_are_told_and_can_be_set() {
     assert!(notes(&Rpcl::new().presentations(3000)).is_empty());
     let none = Spectral::new().exact_objects(0).fit(x.view().into(), 3, Seed(1), &());
     assert!(none.unwrap_err().message().contains("exact objects"));
+}
+
+/// Hears how often it was asked whether to stop before the first iteration of a k-means.
+#[derive(Default)]
+struct BeforeKMeans {
+    asked: AtomicUsize,
+    before: AtomicUsize,
+}
+
+impl Observer for BeforeKMeans {
+    fn progress(&self, stage: &str, _: usize, _: usize) {
+        let now = self.asked.load(Ordering::Relaxed);
+        if stage == "k-means" {
+            let _ = self.before.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        false
+    }
+}
+
+/// What comes before the iterations takes most of the time where there are many features or
+/// landmarks.
+#[test]
+fn cancellation_is_asked_for_before_the_first_iteration() {
+    let (x, _) = blobs(2500, 4, 5, 9);
+    let rows = compressed(x.view());
+    let before = |clusterer: &dyn BaseClusterer, features: Features<'_>| {
+        let heard = BeforeKMeans::default();
+        clusterer.fit(features, 40, Seed(1), &heard).unwrap();
+        heard.before.into_inner()
+    };
+    // A start for each cluster or landmark, and each landmark compared with the others.
+    assert!(before(&KMeans::new(), (&x).into()) > 40);
+    assert!(before(&SphericalKMeans::new(), (&rows).into()) > 40);
+    assert!(before(&KernelKMeans::new(), (&x).into()) > 200);
+    assert!(before(&KernelKMeans::new(), (&rows).into()) > 200);
+    assert!(before(&USpec::new(), (&x).into()) > 200);
+    assert!(before(&USpec::new(), (&rows).into()) > 200);
+    assert!(before(&Spectral::new(), (&x).into()) > 200);
 }

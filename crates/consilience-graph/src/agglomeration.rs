@@ -3,7 +3,7 @@ use rayon::prelude::*;
 
 use consilience_core::{
     Clusters, Dendrogram, Fit, GraphPartitioner, Linkage, Observer, Partition, Report, Result,
-    SimilarityGraph, ensure, sizes_in_lowest_terms,
+    SimilarityGraph, Stop, ensure, sizes_in_lowest_terms,
 };
 
 use crate::lifespan::{Grown, Lifespan, check_tree_cut};
@@ -94,7 +94,7 @@ impl Agglomeration {
         // How objects are counted must not decide by rounding; Ward's heights are the roots of sums
         // over objects.
         let (weights, times) = sizes_in_lowest_terms(&weights)?;
-        let unit = unit(d.view());
+        let unit = unit(d.view(), observer)?;
         if matches!(self.linkage, Linkage::Ward | Linkage::Centroid | Linkage::Median) {
             let tree = linkage_of(d, |s| 1.0 - s / unit, &weights, self.linkage, observer)?;
             return match self.linkage {
@@ -111,11 +111,16 @@ impl Agglomeration {
 
 /// What similarities are divided by: 1, or the largest of two nodes where that is larger by more
 /// than rounding.
-fn unit(similarities: ArrayView2<'_, f64>) -> f64 {
-    let of_row = |i: usize| similarities.row(i).iter().take(i).copied().fold(1.0, f64::max);
+fn unit(similarities: ArrayView2<'_, f64>, observer: &dyn Observer) -> Result<f64> {
+    let stop = Stop::new(observer);
+    let of_row = |i: usize| {
+        let others = if stop.asked() { 0 } else { i };
+        similarities.row(i).iter().take(others).copied().fold(1.0, f64::max)
+    };
     let rows = (0..similarities.nrows()).into_par_iter();
     let largest = rows.map(of_row).reduce(|| 1.0, f64::max);
-    if largest > 1.0 + ROUNDED { largest } else { 1.0 }
+    stop.check()?;
+    Ok(if largest > 1.0 + ROUNDED { largest } else { 1.0 })
 }
 
 impl GraphPartitioner for Agglomeration {

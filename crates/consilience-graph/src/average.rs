@@ -12,6 +12,8 @@ const ENOUGH: f64 = 1.5;
 
 /// The sums on the way are rounded otherwise than the full ones.
 const SLACK: f64 = 1e-9;
+/// Searches between two questions whether to stop: each may read the lists of all clusters.
+const OFTEN: usize = 16;
 
 /// What objects are counted in: four bytes keep the lists short; rows that stand for many objects
 /// need more, and so do memberships.
@@ -120,24 +122,24 @@ fn tree<C: Count>(
     observer: &dyn Observer,
 ) -> Result<Dendrogram> {
     let n = incidence.n_rows();
-    let order = canonical(incidence, weights);
-    let member = incidence.member_of_cluster();
+    let (order, member) = (canonical(incidence, weights), incidence.member_of_cluster());
     let sorted: Vec<f64> = order.iter().map(|&c| weights[c as usize]).collect();
     let member: Vec<u32> = order.iter().map(|&c| member[c as usize] as u32).collect();
-    let mut nodes = Nodes::<C>::of((incidence, sizes), &order, &sorted, &member);
+    let mut nodes = Nodes::<C>::of((incidence, sizes), &order, &sorted, &member, observer)?;
     let mut merges = Vec::with_capacity(n - 1);
-    let mut height = vec![f64::NEG_INFINITY; n];
-    let mut chain: Vec<u32> = Vec::new();
-    let mut on_chain = vec![false; n];
-    let mut last_near: Vec<Option<u32>> = vec![None; n];
-    let mut first_alive = 0;
+    let (mut height, mut last_near) = (vec![f64::NEG_INFINITY; n], vec![None; n]);
+    let (mut chain, mut on_chain) = (Vec::<u32>::new(), vec![false; n]);
+    let (mut first_alive, mut steps) = (0, 0usize);
     // Nodes that share nothing with any other that is left.
     let mut alone: Vec<usize> = Vec::new();
     while merges.len() + alone.len() < n {
-        if (merges.len() + alone.len()).is_multiple_of(256) {
+        if steps.is_multiple_of(OFTEN) {
             observer.check()?;
+        }
+        if (merges.len() + alone.len()).is_multiple_of(256) {
             observer.progress("partition", merges.len(), n - 1);
         }
+        steps += 1;
         let Some(&top) = chain.last() else {
             while !nodes.alive[first_alive] {
                 first_alive += 1;
@@ -209,12 +211,14 @@ impl<'a, C: Count> Nodes<'a, C> {
         order: &[u32],
         weights: &'a [f64],
         member: &'a [u32],
-    ) -> Self {
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let n = incidence.n_rows();
         let mut shares: Vec<Vec<Share<C>>> =
             (0..n).map(|i| Vec::with_capacity(incidence.clusters_of(i).len())).collect();
         let mut lists = Vec::with_capacity(order.len());
         for (cluster, &c) in order.iter().enumerate() {
+            observer.check()?;
             let mut list = Vec::with_capacity(incidence.rows_of(c as usize).len());
             for (at, (i, share)) in incidence.shares_in(c as usize).enumerate() {
                 let objects = C::of(sizes[i] * share);
@@ -223,7 +227,7 @@ impl<'a, C: Count> Nodes<'a, C> {
             }
             lists.push(list);
         }
-        Nodes {
+        Ok(Nodes {
             weights,
             member,
             shares,
@@ -235,7 +239,7 @@ impl<'a, C: Count> Nodes<'a, C> {
             mine: vec![0.0; order.len()],
             searches: vec![MemberSearch::default(); incidence.n_members()],
             order: (0..incidence.n_members()).collect(),
-        }
+        })
     }
 
     /// The node nearest to `top` and their summed weight per pair of objects. Of equals `previous`,
@@ -582,8 +586,8 @@ mod tests {
                 let member = incidence.member_of_cluster();
                 let sorted: Vec<f64> = order.iter().map(|&c| weights[c as usize]).collect();
                 let member: Vec<u32> = order.iter().map(|&c| member[c as usize] as u32).collect();
-                let mut nodes =
-                    Nodes::<u32>::of((&incidence, incidence.sizes()), &order, &sorted, &member);
+                let graph = (&incidence, incidence.sizes());
+                let mut nodes = Nodes::<u32>::of(graph, &order, &sorted, &member, &()).unwrap();
                 let n = incidence.n_rows();
                 let mut s = Seed(seed).derive("merges", 0).stream();
                 for _ in 0..n - 2 {

@@ -4,6 +4,9 @@ use consilience_core::{Dendrogram, Observer, Result, ensure, room, sizes_in_lowe
 
 use crate::merging::{Leaves, Left, Update, average, find, smallest};
 
+/// Steps of the chain between two questions whether to stop; each may compute a row.
+const OFTEN: usize = 16;
+
 /// Minus the similarities of leaves, a row at a time and each once: what [`average_of_rows`] reads.
 #[doc(hidden)]
 pub trait SimilarityRows {
@@ -94,8 +97,10 @@ pub(crate) fn chain<L: Leaves<f64>>(
     // At most three for each leaf, of which one may compute a row.
     let mut steps = 0usize;
     while merges.len() + 1 < n {
-        if steps.is_multiple_of(64) {
+        if steps.is_multiple_of(OFTEN) {
             observer.check()?;
+        }
+        if steps.is_multiple_of(4 * OFTEN) {
             observer.progress("partition", merges.len(), n - 1);
         }
         steps += 1;
@@ -112,7 +117,7 @@ pub(crate) fn chain<L: Leaves<f64>>(
                 let (keep, gone) = (top.min(p), top.max(p));
                 merges.push((left.cluster[keep], left.cluster[gone], nearest));
                 left.merge(keep, gone)?;
-                if let Some(places) = left.close_ranks()? {
+                if let Some(places) = left.close_ranks(observer)? {
                     chain.iter_mut().for_each(|place| *place = places[*place]);
                 }
             }

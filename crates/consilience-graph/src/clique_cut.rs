@@ -5,11 +5,10 @@ use consilience_core::{
     Partition, Report, Result, Seed, SimilarityGraph, Status, room,
 };
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use crate::incidence::LowestTerms;
 use crate::spectrum::{Eigenpairs, leading};
-use crate::{ClusterIncidence, Components, HypergraphCut, SpectralCut};
+use crate::{ClusterIncidence, Components, HypergraphCut, SpectralCut, each_row};
 
 /// What divides a graph: the choice that CSPA, HGPA and MCLA leave to the user.
 ///
@@ -137,9 +136,16 @@ impl CliqueCut {
     /// clusters of an ensemble that has more components: those of most objects stay whole, as
     /// [`Components::joined`] says.
     #[doc(hidden)]
-    pub fn joined(&self, incidence: &ClusterIncidence, clusters: usize) -> Option<Fit<Vec<usize>>> {
-        let spectral = self.method == CutMethod::Spectral;
-        spectral.then(|| Components::of_incidence(incidence).joined(clusters))?
+    pub fn joined(
+        &self,
+        incidence: &ClusterIncidence,
+        clusters: usize,
+        observer: &dyn Observer,
+    ) -> Result<Option<Fit<Vec<usize>>>> {
+        if self.method != CutMethod::Spectral {
+            return Ok(None);
+        }
+        Ok(Components::of_incidence(incidence, observer)?.joined(clusters))
     }
 
     /// Divides the graph of cliques, where a cluster of so many objects has the given weight: the
@@ -155,7 +161,7 @@ impl CliqueCut {
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
         self.check()?;
-        let incidence = ClusterIncidence::of(nodes)?;
+        let incidence = ClusterIncidence::of_observed(nodes, observer)?;
         let weights = incidence.objects().iter().map(|&objects| weight(objects)).collect();
         let weights = incidence.weighed(weights)?;
         if self.method == CutMethod::Spectral || nodes.n_nodes() == 0 {
@@ -168,8 +174,9 @@ impl CliqueCut {
             report.objective = found.report.objective;
             return Ok(found.output);
         }
-        let dense = expand(&incidence, &weights, self.budget)?;
-        let found = self.fit(SimilarityGraph::new(nodes.grouping().clone(), dense)?, observer)?;
+        let dense = expand(&incidence, &weights, self.budget, observer)?;
+        let graph = SimilarityGraph::new_observed(nodes.grouping().clone(), dense, observer)?;
+        let found = self.fit(graph, observer)?;
         report.status = found.report.status;
         Ok(of_nodes(nodes.grouping(), &found.output))
     }
@@ -209,17 +216,18 @@ fn expand(
     incidence: &ClusterIncidence,
     weights: &[f64],
     budget: MemoryBudget,
+    observer: &dyn Observer,
 ) -> Result<Array2<f64>> {
     let n = incidence.n_rows();
     budget.check_square("similarity graph", n, 8)?;
     let mut w = room::zeros(n * n)?;
-    w.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| {
+    each_row(&mut w, n, &(), observer, |_, i, row| {
         // Memory that is read before it is written is given by the system twice.
         row.fill(0.0);
         for (e, p) in incidence.shares_of(i) {
             incidence.shares_in(e).for_each(|(j, q)| row[j] += weights[e] * (p * q));
         }
-    });
+    })?;
     Array2::from_shape_vec((n, n), w).map_err(|e| Error::shape(e.to_string()))
 }
 
@@ -239,7 +247,7 @@ fn spectral(
     if n == 0 {
         return Ok(Vec::new());
     }
-    let parts = Components::of_incidence(incidence);
+    let parts = Components::of_incidence(incidence, observer)?;
     if let Some(clusters) = cut.joined(&parts, report) {
         return Ok(clusters);
     }
@@ -260,6 +268,7 @@ fn spectral(
     }
     observer.check()?;
     let rows = embedded(incidence, &found, &scale)?;
+    observer.check()?;
     cut.round(&parts, &found, rows, incidence.sizes(), report, observer)
 }
 
@@ -316,7 +325,7 @@ mod tests {
             let m = Microclusters::of(&ensemble).unwrap();
             let h = ClusterIncidence::of(&m).unwrap();
             for (inverse, weights) in weights(&h).iter().enumerate() {
-                let w = expand(&h, weights, MemoryBudget::default()).unwrap();
+                let w = expand(&h, weights, MemoryBudget::default(), &()).unwrap();
                 let node = m.grouping().of_object();
                 for i in 0..4 {
                     for j in 0..4 {
@@ -342,7 +351,7 @@ mod tests {
         let soft = consilience_core::SparseMemberships::from_array(values.view()).unwrap();
         let m = Microclusters::of(&Ensemble::mixed([soft.into()]).unwrap()).unwrap();
         let h = ClusterIncidence::of(&m).unwrap();
-        let w = expand(&h, &[2.0, 2.0], MemoryBudget::default()).unwrap();
+        let w = expand(&h, &[2.0, 2.0], MemoryBudget::default(), &()).unwrap();
         let node = |i: usize| m.grouping().of_object()[i] as usize;
         let expected = values.dot(&values.t()) * 2.0;
         for ((i, j), expected) in expected.indexed_iter() {
@@ -376,7 +385,7 @@ mod tests {
                     let fast =
                         spectral(&h, &weights, (&cut, MemoryBudget::default()), &mut report, &())
                             .unwrap();
-                    let dense = expand(&h, &weights, MemoryBudget::default()).unwrap();
+                    let dense = expand(&h, &weights, MemoryBudget::default(), &()).unwrap();
                     let whole = cut
                         .fit(SimilarityGraph::new(m.grouping().clone(), dense).unwrap(), &())
                         .unwrap();

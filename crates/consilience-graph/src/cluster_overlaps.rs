@@ -27,6 +27,7 @@ use crate::ClusterIncidence;
 ///
 /// # Complexity
 /// O(n~ M^2), memory in proportion to the pairs of clusters that share objects.
+#[derive(Debug)]
 pub struct ClusterOverlaps {
     /// Common objects of two clusters.
     counts: Csr,

@@ -70,7 +70,7 @@ impl Similarity for CoAssociation {
         self.budget.check_square("co-association", n, 8)?;
         let nodes = &*nodes.in_lowest_terms();
         if !nodes.is_plain() {
-            let incidence = ClusterIncidence::of(nodes)?;
+            let incidence = ClusterIncidence::of_observed(nodes, observer)?;
             let weights = EvidenceWeights::equal(&incidence);
             return weights.co_association(nodes, &incidence, self.budget, observer);
         }

@@ -1,4 +1,4 @@
-use consilience_core::{Fit, Joined, Report, Result, Status, sizes_in_lowest_terms};
+use consilience_core::{Fit, Joined, Observer, Report, Result, Status, sizes_in_lowest_terms};
 use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::ClusterIncidence;
@@ -24,7 +24,7 @@ use crate::ClusterIncidence;
 ///     Partition::from_labels(&[0, 1, 1, 2, 2, 3])?,
 /// ])?;
 /// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?)?;
-/// let parts = Components::of_incidence(&incidence);
+/// let parts = Components::of_incidence(&incidence, &())?;
 /// // Object 0; objects 1 and 2; the others, in two microclusters.
 /// assert_eq!(parts.of_node(), [0, 1, 2, 2]);
 /// assert_eq!(parts.joined(2).unwrap().output, [0, 0, 1, 1]);
@@ -43,35 +43,52 @@ pub struct Components {
 impl Components {
     /// Of the graph of microclusters and clusters, whose eigenvectors are those of the clusters;
     /// sizes count objects.
-    pub fn of_incidence(incidence: &ClusterIncidence) -> Self {
-        let links = (0..incidence.n_clusters()).flat_map(|cluster| {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn of_incidence(incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<Self> {
+        let mut joined = Joined::new(incidence.n_rows());
+        for cluster in 0..incidence.n_clusters() {
+            observer.check()?;
             let rows = incidence.rows_of(cluster);
-            rows.iter().map(move |&row| (rows[0] as usize, row as usize))
-        });
-        let of_node = linked(incidence.n_rows(), links);
+            rows.iter().for_each(|&row| _ = joined.join(rows[0] as usize, row as usize));
+        }
+        let of_node = numbers(joined);
         let of_other =
             (0..incidence.n_clusters()).map(|c| of_node[incidence.rows_of(c)[0] as usize]);
-        Self::new(of_node.clone(), of_other.collect(), incidence.sizes())
+        Ok(Self::new(of_node.clone(), of_other.collect(), incidence.sizes()))
     }
 
     /// Of a graph on the clusters of an ensemble that links those with a common microcluster and
     /// maybe others of their component, cut by its own eigenvectors; sizes count objects, over all
     /// members.
-    pub fn of_clusters(incidence: &ClusterIncidence) -> Self {
-        let of_cluster = Self::of_incidence(incidence).of_other;
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn of_clusters(incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<Self> {
+        let of_cluster = Self::of_incidence(incidence, observer)?.of_other;
         let of_node = by_first(&of_cluster);
-        Self::new(of_node.clone(), of_node, incidence.objects())
+        Ok(Self::new(of_node.clone(), of_node, incidence.objects()))
     }
 
     /// Of a graph with a symmetric matrix of weights and a size of each node, cut by its own
     /// eigenvectors.
-    pub fn of_graph(weights: ArrayView2<'_, f64>, sizes: &[f64]) -> Self {
-        let links = weights.rows().into_iter().enumerate().flat_map(|(i, row)| {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn of_graph(
+        weights: ArrayView2<'_, f64>,
+        sizes: &[f64],
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let mut joined = Joined::new(weights.nrows());
+        for (i, row) in weights.rows().into_iter().enumerate() {
+            observer.check()?;
             let links = row.into_iter().take(i).enumerate().filter(|(_, w)| **w != 0.0);
-            links.map(move |(j, _)| (i, j))
-        });
-        let of_node = linked(weights.nrows(), links);
-        Self::new(of_node.clone(), of_node, sizes)
+            links.for_each(|(j, _)| _ = joined.join(i, j));
+        }
+        let of_node = numbers(joined);
+        Ok(Self::new(of_node.clone(), of_node, sizes))
     }
 
     /// Of a graph given by its links, with a size of each node, cut by its own eigenvectors. The
@@ -84,17 +101,24 @@ impl Components {
     /// assert_eq!(parts.of_node(), [0, 1, 0, 0]);
     /// ```
     pub fn of_links(links: impl IntoIterator<Item = (usize, usize)>, sizes: &[f64]) -> Self {
-        let of_node = linked(sizes.len(), links);
+        let mut joined = Joined::new(sizes.len());
+        links.into_iter().for_each(|(i, j)| _ = joined.join(i, j));
+        let of_node = numbers(joined);
         Self::new(of_node.clone(), of_node, sizes)
     }
 
     /// Of a bipartite graph with weights between left nodes (rows), which are cut, and right nodes,
     /// whose eigenvectors are found, with a size of each left node. A right node without links
     /// counts to the first component.
-    pub(crate) fn of_bipartite(b: ArrayView2<'_, f64>, sizes: &[f64]) -> Self {
+    pub(crate) fn of_bipartite(
+        b: ArrayView2<'_, f64>,
+        sizes: &[f64],
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let mut joined = Joined::new(b.nrows());
         let mut first = vec![None; b.ncols()];
         for (i, row) in b.rows().into_iter().enumerate() {
+            observer.check()?;
             // Neighbouring columns mostly began together: no need to ask again.
             let mut last = i;
             for (first, _) in first.iter_mut().zip(row).filter(|(_, w)| **w != 0.0) {
@@ -107,7 +131,7 @@ impl Components {
         }
         let of_node = numbers(joined);
         let of_other = first.iter().map(|f| f.map_or(0, |i| of_node[i])).collect();
-        Self::new(of_node, of_other, sizes)
+        Ok(Self::new(of_node, of_other, sizes))
     }
 
     fn new(of_node: Vec<usize>, of_other: Vec<usize>, weights: &[f64]) -> Self {
@@ -253,15 +277,6 @@ fn by_first(found: &[usize]) -> Vec<usize> {
         .collect()
 }
 
-/// The number of each node's set where the ends of all links are joined.
-fn linked(nodes: usize, links: impl IntoIterator<Item = (usize, usize)>) -> Vec<usize> {
-    let mut joined = Joined::new(nodes);
-    for (i, j) in links {
-        joined.join(i, j);
-    }
-    numbers(joined)
-}
-
 /// The number of each node's set, sets numbered by their first node.
 fn numbers(mut joined: Joined) -> Vec<usize> {
     joined.numbers(|_| true).0.into_iter().map(|set| set as usize).collect()
@@ -281,17 +296,17 @@ mod tests {
     #[test]
     fn all_sides_see_the_same_components() {
         let h = incidence(&[&[0, 0, 1, 2, 2, -1], &[0, 1, 2, 3, -1, -1]]);
-        let parts = Components::of_incidence(&h);
+        let parts = Components::of_incidence(&h, &()).unwrap();
         assert_eq!(parts.of_node(), [0, 0, 1, 2, 2]);
         assert_eq!(parts.of_other, [0, 1, 2, 0, 0, 1, 2]);
         assert_eq!(parts.sizes, [2.0, 1.0, 2.0]);
-        assert_eq!(Components::of_clusters(&h).of_node(), parts.of_other);
+        assert_eq!(Components::of_clusters(&h, &()).unwrap().of_node(), parts.of_other);
         let b = array![[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.5, 0.0, 0.0]];
-        let parts = Components::of_bipartite(b.view(), &[1.0, 5.0, 2.0]);
+        let parts = Components::of_bipartite(b.view(), &[1.0, 5.0, 2.0], &()).unwrap();
         assert_eq!((parts.of_node(), &parts.of_other[..]), (&[0, 1, 0][..], &[0, 1, 0][..]));
         assert_eq!(parts.sizes, [3.0, 5.0]);
         let w = array![[0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]];
-        assert_eq!(Components::of_graph(w.view(), &[1.0; 3]).of_node(), [0, 1, 0]);
+        assert_eq!(Components::of_graph(w.view(), &[1.0; 3], &()).unwrap().of_node(), [0, 1, 0]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use consilience_core::{Clusters, Error, Fit, Observer, Partition, Report, Result, Status};
+use consilience_core::{Clusters, Error, Fit, Observer, Partition, Report, Result, Status, ties};
 use consilience_num::kmeans::{self, KMeansFit, KMeansOptions};
 use ndarray::Array2;
 
@@ -64,17 +64,13 @@ fn most_by_gap(nodes: usize) -> usize {
     (nodes as f64).sqrt().ceil() as usize
 }
 
-/// Number of eigenvalues before the widest gap, `2..=most` where there are two; the first of
-/// equals. `values` are all there are (the next is then 0), or one more than `most`.
+/// Number of eigenvalues before the widest gap, `2..=most` where there are two; the first of those
+/// that are equal but for rounding. `values` are all there are (the next is then 0), or one more
+/// than `most`.
 fn eigengap(values: &[f64], most: usize) -> usize {
-    let mut best = (values.len().min(2), f64::NEG_INFINITY);
-    for k in 2..=values.len().min(most) {
-        let gap = values[k - 1] - values.get(k).copied().unwrap_or(0.0);
-        if gap > best.1 {
-            best = (k, gap);
-        }
-    }
-    best.0
+    let value = |k: usize| values.get(k).copied().unwrap_or(0.0);
+    let gaps = (2..=values.len().min(most)).map(|k| value(k - 1) - value(k));
+    (2 + ties::first_largest(gaps, value(0).abs())).min(values.len())
 }
 
 /// Scales every row to norm 1; rows of zeros stay.
@@ -148,6 +144,10 @@ mod tests {
         assert_eq!(eigengap(&[1.0], 2), 1);
         // Of equal gaps the fewest clusters.
         assert_eq!(eigengap(&[1.0, 0.75, 0.5, 0.25, 0.0], 5), 2);
+        // Equal but for rounding: by their bits the second would be the widest.
+        assert_eq!(eigengap(&[1.0, 0.7, 0.4, 0.1], 4), 2);
+        assert_eq!(eigengap(&[0.0, 0.0], 2), 2);
+        assert_eq!(eigengap(&[], 2), 0);
     }
 
     #[test]

@@ -131,7 +131,7 @@ impl EvidenceWeights {
         })?;
         observer.progress("similarity", n, n);
         let a = Array2::from_shape_vec((n, n), a).map_err(|e| Error::shape(e.to_string()))?;
-        SimilarityGraph::new(nodes.grouping().clone(), a)
+        SimilarityGraph::new_observed(nodes.grouping().clone(), a, observer)
     }
 
     /// The tree of average linkage on the weighted co-association, without the matrix: what
@@ -159,7 +159,8 @@ impl EvidenceWeights {
             return Ok(None);
         }
         ensure!(nodes.n_nodes() > 0, empty("a dendrogram needs at least one leaf"));
-        let incidence = report.stage("similarity", || ClusterIncidence::of(nodes))?;
+        let of = || ClusterIncidence::of_observed(nodes, observer);
+        let incidence = report.stage("similarity", of)?;
         if is_crowded(&incidence) && budget.allows_table(nodes.n_nodes(), nodes.n_nodes(), 8) {
             return Ok(None);
         }

@@ -90,7 +90,7 @@ impl HypergraphCut {
     /// # Errors
     /// As [`HypergraphCut`].
     pub fn fit(&self, nodes: &Microclusters, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
-        let incidence = ClusterIncidence::of(nodes)?;
+        let incidence = ClusterIncidence::of_observed(nodes, observer)?;
         self.of_incidence(&incidence, nodes.grouping(), observer)
     }
 
@@ -166,7 +166,7 @@ impl HypergraphCut {
         loop {
             observer.check()?;
             let finest = levels.last().map_or(graph, |(coarse, _)| coarse);
-            match finest.coarser(stream) {
+            match finest.coarser(stream, observer)? {
                 Some(next) => levels.push(next),
                 None => break,
             }
@@ -176,7 +176,7 @@ impl HypergraphCut {
         let balance = if levels.is_empty() { finest } else { coarser };
         for _ in 0..self.restarts {
             observer.check()?;
-            let mut side = coarsest.grown(share, stream);
+            let mut side = coarsest.grown(share, stream, observer)?;
             coarsest.refine(&mut side, balance, observer)?;
             let cut = coarsest.cut(&side);
             if best.as_ref().is_none_or(|b| cut < b.0 - ROUNDING) {
@@ -241,10 +241,14 @@ impl Hypergraph {
 
     /// Pairs of nodes that share most merged, and the new node of each; `None` where that helps no
     /// more.
-    fn coarser(&self, stream: &mut Stream) -> Option<(Self, Vec<u32>)> {
+    fn coarser(
+        &self,
+        stream: &mut Stream,
+        observer: &dyn Observer,
+    ) -> Result<Option<(Self, Vec<u32>)>> {
         let n = self.weight.len();
         if n <= COARSEST {
-            return None;
+            return Ok(None);
         }
         let limit = HEAVIEST * self.total();
         let mut order: Vec<usize> = (0..n).collect();
@@ -255,6 +259,7 @@ impl Hypergraph {
             if new[i] != u32::MAX {
                 continue;
             }
+            observer.check()?;
             let mut touched = Vec::new();
             for &e in &self.of[i] {
                 let (w, pins) = &self.edges[e as usize];
@@ -278,7 +283,7 @@ impl Hypergraph {
             count += 1;
         }
         if f64::from(count) > SHRINK * n as f64 {
-            return None;
+            return Ok(None);
         }
         let mut weight = vec![0.0; count as usize];
         new.iter().zip(&self.weight).for_each(|(&c, w)| weight[c as usize] += w);
@@ -289,24 +294,25 @@ impl Hypergraph {
             pins
         };
         let edges = self.edges.iter().map(|(w, pins)| (*w, merged(pins))).collect();
-        Some((Hypergraph::new(weight, edges), new))
+        Ok(Some((Hypergraph::new(weight, edges), new)))
     }
 
     /// A side grown from a random node by those that cost least, the rest on the other.
-    fn grown(&self, share: f64, stream: &mut Stream) -> Vec<bool> {
+    fn grown(&self, share: f64, stream: &mut Stream, observer: &dyn Observer) -> Result<Vec<bool>> {
         let n = self.weight.len();
         let target = share * self.total();
         let mut moves = Moves::new(self, vec![true; n]);
         let (mut next, mut held) = (stream.below(n), 0.0);
         loop {
+            observer.check()?;
             held += self.weight[next];
             moves.apply(self, next);
             if held >= target {
-                return moves.side;
+                return Ok(moves.side);
             }
             match moves.best(|i| moves.side[i]) {
                 Some(best) => next = best,
-                None => return moves.side,
+                None => return Ok(moves.side),
             }
         }
     }
@@ -335,6 +341,7 @@ impl Hypergraph {
                 while moves.nodes[usize::from(to)] < least[usize::from(to)]
                     && let Some(i) = moves.best(|i| moves.side[i] != to)
                 {
+                    observer.check()?;
                     moves.apply(self, i);
                 }
             }
@@ -343,9 +350,7 @@ impl Hypergraph {
             let (mut locked, mut made) = (vec![false; n], Vec::new());
             let (mut sum, mut best, mut kept) = (0.0, (!begin, 0.0), 0);
             while made.len() - kept < patience {
-                if made.len() % 256 == 0 {
-                    observer.check()?;
-                }
+                observer.check()?;
                 let off = held - target;
                 let after =
                     |i: usize| off + if moves.side[i] { 1.0 } else { -1.0 } * self.weight[i];

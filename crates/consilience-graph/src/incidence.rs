@@ -12,6 +12,9 @@ use sprs::CsMat;
 
 use crate::Microclusters;
 
+/// Rows that are listed between two questions whether to stop.
+const OFTEN: usize = 1 << 14;
+
 /// Which clusters of the ensemble each microcluster lies in: the bipartite graph B0 of
 /// microclusters (rows) and the clusters of all members (columns), with an entry 1 where a cluster
 /// holds a microcluster, or its membership where the member gives those.
@@ -111,10 +114,20 @@ impl ClusterIncidence {
     /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where the system refuses the
     /// memory.
     pub fn of(microclusters: &Microclusters) -> Result<Self> {
+        Self::of_observed(microclusters, &())
+    }
+
+    /// As [`ClusterIncidence::of`], and can be cancelled.
+    ///
+    /// # Errors
+    /// As [`ClusterIncidence::of`];
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn of_observed(microclusters: &Microclusters, observer: &dyn Observer) -> Result<Self> {
         let (n, soft) = (microclusters.n_nodes(), microclusters.is_soft());
         let mut members = vec![0];
         let mut labelled = room::zeros::<u32>(n)?;
         for (u, member) in microclusters.rows().iter().enumerate() {
+            observer.check()?;
             let memberships = microclusters.soft(u);
             let clusters = memberships.map_or(member.n_clusters(), |m| m.n_clusters());
             members.push(members[members.len() - 1] + clusters);
@@ -133,6 +146,7 @@ impl ClusterIncidence {
         let mut rows = Lists::with_lengths(labelled.iter().map(|&l| l as usize), soft)?;
         let mut next = room::copied(&rows.offsets)?;
         for (u, (member, &first)) in microclusters.rows().iter().zip(&members).enumerate() {
+            observer.check()?;
             if let Some(memberships) = microclusters.soft(u) {
                 for (i, next) in next.iter_mut().take(n).enumerate() {
                     let (clusters, shares) = memberships.row(i);
@@ -156,7 +170,7 @@ impl ClusterIncidence {
         let weights = (0..microclusters.rows().len()).map(|u| microclusters.weight(u)).collect();
         let sizes = microclusters.grouping().sizes();
         let sizes = room::collected(sizes.iter().map(|&size| size as f64))?;
-        Self::transposed(members, rows, sizes, weights)
+        Self::transposed(members, rows, sizes, weights, observer)
     }
 
     /// The incidence of these rows, the lists of the clusters included.
@@ -165,6 +179,7 @@ impl ClusterIncidence {
         rows: Lists,
         sizes: Vec<f64>,
         weights: Vec<f64>,
+        observer: &dyn Observer,
     ) -> Result<Self> {
         let total = members[members.len() - 1];
         let mut count = room::zeros::<usize>(total)?;
@@ -173,6 +188,9 @@ impl ClusterIncidence {
         let mut next = room::copied(&clusters.offsets)?;
         let mut objects = room::zeros(total)?;
         for (i, &size) in sizes.iter().enumerate() {
+            if i.is_multiple_of(OFTEN) {
+                observer.check()?;
+            }
             for (c, share) in rows.with_shares(i) {
                 clusters.entries[next[c]] = i as u32;
                 if let Some(place) = clusters.shares.get_mut(next[c]) {

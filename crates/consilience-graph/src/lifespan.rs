@@ -1,6 +1,6 @@
 //! Where a tree is cut.
 
-use consilience_core::{Clusters, Dendrogram, Error, Merge, Result};
+use consilience_core::{Clusters, Dendrogram, Error, Merge, Result, ties};
 
 /// The heights of a tree between which [`Clusters::Lifetime`] compares lifetimes.
 ///
@@ -15,7 +15,7 @@ pub enum Lifespan {
     Whole,
     /// From the first merge to 1; all nodes stay apart where none are linked.
     FromFirstMerge,
-    /// From 0 to the last merge: one cluster is never found.
+    /// From 0 to the last merge: one cluster is found only where all are alike but for rounding.
     ToLastMerge,
 }
 
@@ -53,11 +53,16 @@ impl Lifespan {
         let height = |merge: Option<&Merge>| merge.map_or(ceiling, |m| m.height);
         match self {
             Lifespan::Whole => tree.longest_lifetime(ceiling),
-            Lifespan::ToLastMerge => tree.longest_lifetime(height(tree.merges().last())),
+            Lifespan::ToLastMerge => {
+                let end = height(tree.merges().last());
+                tree.longest_lifetime_but_for_rounding(end, ceiling)
+            }
             Lifespan::FromFirstMerge => {
                 let start = height(tree.merges().first());
-                if start < ceiling {
-                    tree.clone().map_heights(|h| h - start).longest_lifetime(ceiling - start)
+                if ceiling - start > ties::EQUAL * ceiling {
+                    // Heights near the ceiling are rounded as it is, however short the range.
+                    let risen = tree.clone().map_heights(|h| h - start);
+                    risen.longest_lifetime_but_for_rounding(ceiling - start, ceiling)
                 } else {
                     tree.n_leaves()
                 }
@@ -168,7 +173,7 @@ mod tests {
     use consilience_conformance::planted;
     use consilience_core::{
         ConsensusFunction, Ensemble, GraphPartitioner, Hierarchy, Linkage, Microclusters, Observer,
-        Report, Seed, Similarity, SimilarityGraph,
+        Partition, Report, Seed, Similarity, SimilarityGraph,
     };
     use ndarray::Array2;
 
@@ -182,6 +187,17 @@ mod tests {
             let of_graph = Agglomeration::new(Linkage::Average, clusters);
             assert_eq!(of_graph.fit(graph, &()).unwrap().output, world.truth);
         }
+    }
+
+    /// One cluster, two and three live for a third each: the fewest, whatever the last bits are.
+    #[test]
+    fn lifetimes_that_are_equal_but_for_rounding_are_equal() {
+        let members = [[0, 0, 0], [0, 1, 0], [0, 1, 1]];
+        let members = members.map(|labels| Partition::from_labels(&labels).unwrap());
+        let ensemble = Ensemble::new(members.to_vec()).unwrap();
+        let method = Linked::new(CoAssociation::default(), Clusters::Auto);
+        let found = method.linkage(Linkage::Complete).consensus(&ensemble).unwrap();
+        assert_eq!(found.n_clusters(), 1);
     }
 
     #[test]
@@ -313,6 +329,11 @@ mod tests {
         assert_eq!(k(Lifespan::FromFirstMerge, [0.2, 0.6, 0.65]), 3);
         // Nothing is alike: there is no range from the first merge on.
         assert_eq!(k(Lifespan::FromFirstMerge, [1.0; 3]), 4);
+        assert_eq!(k(Lifespan::FromFirstMerge, [1.0 - 1e-15; 3]), 4);
+        // Rounding is that of numbers near 1, also where the range is short.
+        assert_eq!(k(Lifespan::FromFirstMerge, [1.0 - 3e-8, 1.0 - 2e-8, 1.0 - 1e-8 + 3e-16]), 1);
+        assert_eq!(k(Lifespan::ToLastMerge, [1e-8, 2e-8 + 3e-16, 3e-8]), 2);
+        assert_eq!(k(Lifespan::ToLastMerge, [2e-16, 3e-16, 3e-16]), 1);
         let leaf = Dendrogram::from_merges(1, Vec::new()).unwrap();
         for lifespan in [Lifespan::Whole, Lifespan::FromFirstMerge, Lifespan::ToLastMerge] {
             assert_eq!(lifespan.clusters(Clusters::Auto, &leaf).unwrap(), 1);

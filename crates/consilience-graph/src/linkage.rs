@@ -1,7 +1,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use consilience_core::{Error, Linkage, Observer, Result, check_symmetric, ensure};
+use consilience_core::{Error, Linkage, Observer, Result, Stop, check_symmetric_observed, ensure};
 use consilience_num::reduce::{each_chunk, ordered_chunks};
 use ndarray::Array2;
 
@@ -70,21 +70,23 @@ pub fn linkage(
 ) -> Result<Dendrogram> {
     let n = dissimilarity.nrows();
     ensure!(n > 0, empty("a dendrogram needs at least one leaf"));
-    check_symmetric("dissimilarity", dissimilarity.view())?;
+    check_symmetric_observed("dissimilarity", dissimilarity.view(), observer)?;
     ensure!(weights.len() == n, shape("{} weights for {n} leaves", weights.len()));
     if let Some((i, w)) = weights.iter().enumerate().find(|&(_, w)| !(1e-100..=1e100).contains(w)) {
         return Err(Error::invalid(format!(
             "weight {w} of leaf {i}; expected a positive number, from 1e-100 to 1e100"
         )));
     }
-    if matches!(method, Linkage::Ward | Linkage::Centroid | Linkage::Median)
-        && let Some(((i, j), v)) =
-            dissimilarity.indexed_iter().find(|&((i, j), &v)| i != j && v < 0.0)
-    {
-        return Err(Error::invalid(format!(
-            "dissimilarity {v} at row {i}, column {j}; {method:?} linkage expects distances of at \
-             least 0"
-        )));
+    if matches!(method, Linkage::Ward | Linkage::Centroid | Linkage::Median) {
+        for (i, row) in dissimilarity.rows().into_iter().enumerate() {
+            observer.check()?;
+            if let Some((j, v)) = row.indexed_iter().find(|&(j, &v)| i != j && v < 0.0) {
+                return Err(Error::invalid(format!(
+                    "dissimilarity {v} at row {i}, column {j}; {method:?} linkage expects \
+                     distances of at least 0"
+                )));
+            }
+        }
     }
     linkage_of(dissimilarity, |v| v, weights, method, observer)
 }
@@ -117,13 +119,17 @@ pub(crate) fn linkage_of(
         }
         lanes.iter().chain(tail).fold(0.0, |m, v| larger(m, v.abs()))
     };
-    let largest = Mutex::new(0.0);
+    let (largest, stop) = (Mutex::new(0.0), Stop::new(observer));
     each_chunk(&mut d, n * ROWS, &|c, rows| {
+        if stop.asked() {
+            return;
+        }
         let all = (c * ROWS..).zip(rows.chunks_mut(n)).map(|(i, row)| of_row(i, row));
         let most = all.fold(0.0, larger);
         let mut largest = largest.lock().unwrap_or_else(PoisonError::into_inner);
         *largest = larger(*largest, most);
     });
+    stop.check()?;
     let largest = largest.into_inner().unwrap_or_else(PoisonError::into_inner);
     let unit = if largest == 0.0 || (1e-100..1e100).contains(&largest) {
         1.0
@@ -152,7 +158,10 @@ fn merged(
     let n = weights.len();
     Ok(match method {
         Linkage::Centroid | Linkage::Median => {
-            d.iter_mut().for_each(|v| *v *= *v);
+            for row in d.chunks_mut(n) {
+                observer.check()?;
+                row.iter_mut().for_each(|v| *v *= *v);
+            }
             level(by_means(d, weights, method, observer)?)
         }
         Linkage::Single => in_order(d, weights, observer, nearer)?,
@@ -162,6 +171,7 @@ fn merged(
             // s and t coincident points at distance d: the sum of squares grows by 2 s t / (s + t)
             // d^2 / 2.
             for i in 0..n {
+                observer.check()?;
                 for j in 0..n {
                     let (s, t) = (weights[i], weights[j]);
                     let apart = d[i * n + j];
@@ -216,18 +226,12 @@ pub(crate) fn in_order<T: Level>(
     let mut left = Left::new(&mut leaves, weights, update)?;
     (0..n).try_for_each(|i| left.read(i))?;
     let mut merges = Vec::with_capacity(n - 1);
-    let first = |rows: Range<usize>| rows.map(|i| next(left.row(i), i)).collect::<Vec<_>>();
-    let (mut near, mut neighbour): (Vec<T>, Vec<usize>) =
-        ordered_chunks(n, ROWS, first, Vec::with_capacity(n), |mut all, part| {
-            all.extend(part);
-            all
-        })
-        .into_iter()
-        .unzip();
+    let (mut near, mut neighbour) = nearest(n, |i| next(left.row(i), i), observer)?;
     let mut stale = Vec::new();
     while merges.len() + 1 < n {
+        // A merge may make many clusters look for their nearest anew.
+        observer.check()?;
         if merges.len() % 256 == 0 {
-            observer.check()?;
             observer.progress("partition", merges.len(), n - 1);
         }
         // While two clusters are left, the lower of a nearest pair has a finite distance on the
@@ -252,7 +256,7 @@ pub(crate) fn in_order<T: Level>(
             left.read(i)?;
             (near[i], neighbour[i]) = next(left.row(i), i);
         }
-        if let Some(places) = left.close_ranks()? {
+        if let Some(places) = left.close_ranks(observer)? {
             let kept = |i: &usize| places[*i] != usize::MAX;
             near = (0..places.len()).filter(kept).map(|i| near[i]).collect();
             neighbour = (0..places.len()).filter(kept).map(|i| places[neighbour[i]]).collect();
@@ -260,6 +264,24 @@ pub(crate) fn in_order<T: Level>(
     }
     observer.progress("partition", n - 1, n - 1);
     Ok(merges)
+}
+
+/// What `of` finds for each of so many clusters.
+fn nearest<T: Level>(
+    n: usize,
+    of: impl Fn(usize) -> (T, usize) + Sync,
+    observer: &dyn Observer,
+) -> Result<(Vec<T>, Vec<usize>)> {
+    let stop = Stop::new(observer);
+    let some = |rows: Range<usize>| {
+        rows.map(|i| if stop.asked() { (T::FAR, i) } else { of(i) }).collect::<Vec<_>>()
+    };
+    let found = ordered_chunks(n, ROWS, some, Vec::with_capacity(n), |mut all, part| {
+        all.extend(part);
+        all
+    });
+    stop.check()?;
+    Ok(found.into_iter().unzip())
 }
 
 /// The nearest cluster of higher number, and how far it is; itself and far where there is none.
@@ -272,6 +294,7 @@ fn next<T: Level>(row: &[T], i: usize) -> (T, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use consilience_conformance::CancelFrom;
     use consilience_core::{ErrorKind, Seed};
     use ndarray::array;
     use proptest::prelude::*;
@@ -512,5 +535,22 @@ mod tests {
         let e =
             linkage(Array2::zeros((2, 2)), &[1.0, f64::NAN], Linkage::Average, &()).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::InvalidParameter);
+    }
+
+    /// One pass over a large matrix takes seconds: somebody may ask to stop at each row.
+    #[test]
+    fn cancellation_is_asked_for_at_every_row() {
+        let n = 150;
+        let d = points(1, n, false);
+        for method in [Linkage::Ward, Linkage::Centroid, Linkage::Median] {
+            let asked = CancelFrom::new(usize::MAX);
+            linkage(d.clone(), &vec![1.0; n], method, &asked).unwrap();
+            assert!(asked.asked() > 2 * n, "{method:?}: {}", asked.asked());
+        }
+        for method in [Linkage::Single, Linkage::Complete] {
+            let asked = CancelFrom::new(usize::MAX);
+            linkage(d.clone(), &vec![1.0; n], method, &asked).unwrap();
+            assert!(asked.asked() > n, "{method:?}: {}", asked.asked());
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::DerefMut;
 
-use consilience_core::{Result, room};
+use consilience_core::{Observer, Result, Stop, room};
 use consilience_num::reduce::each_chunk;
 
 /// Rows that one task looks at.
@@ -240,23 +240,24 @@ impl<'a, T: Level, L: Leaves<T>, F: Update<T>> Left<'a, T, L, F> {
 
     /// Where a third is gone, the others move together: what is read and written next lies closer.
     /// The new place of each old one.
-    pub(crate) fn close_ranks(&mut self) -> Result<Option<Vec<usize>>> {
+    pub(crate) fn close_ranks(&mut self, observer: &dyn Observer) -> Result<Option<Vec<usize>>> {
         let n = self.cluster.len();
         if 3 * self.n_alive > 2 * n {
             return Ok(None);
         }
         let old = room::collected((0..n).filter(|&i| self.is_alive(i)))?;
-        let (merges, update) = (&self.merges, &self.update);
+        let (merges, update, stop) = (&self.merges, &self.update, Stop::new(observer));
         let (seen, weight) = (&self.seen, &self.weight);
         let rows = self.rows.iter_mut().enumerate();
         let mut rows = room::collected(rows.filter_map(|(i, row)| Some((i, row.as_mut()?))))?;
         each_chunk(&mut rows, ROWS, &|_, rows| {
-            for (i, row) in rows {
+            for (i, row) in rows.iter_mut().take_while(|_| !stop.asked()) {
                 take_in(&mut row[..n], &merges[seen[*i]..], weight[*i], update);
                 // Never beyond what is still to be read.
                 old.iter().enumerate().for_each(|(to, &from)| row[to] = row[from]);
             }
         });
+        stop.check()?;
         let mut places = room::filled(n, usize::MAX)?;
         // In the memory that is there.
         for (place, &i) in old.iter().enumerate() {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use consilience_core::{
-    Ensemble, Grouping, LabelInt, Microclusters, Observer, Partition, Result, Watch, ensure, room,
-    with_labels,
+    Ensemble, Grouping, LabelInt, Microclusters, Observer, Partition, Result, Stop, Watch, ensure,
+    room, with_labels,
 };
 use rayon::prelude::*;
 use sprs::CsMat;
@@ -205,23 +205,25 @@ impl Network {
         let mut together = vec![0u16; self.n_edges()];
         let mut both = vec![0u16; if complete { 0 } else { self.n_edges() }];
         let mut watch = Watch::new(observer, "co-association of edges", members);
+        let stop = Stop::new(observer);
         let mut lanes = vec![[L::MISSING; LANES]; self.n_nodes()];
         for (g, group) in ensemble.members().chunks(LANES).enumerate() {
             watch.step(g * LANES)?;
-            fill(&mut lanes, group);
-            self.count(&mut together, |i, j| {
+            fill(&mut lanes, group, &stop);
+            self.count(&mut together, &stop, |i, j| {
                 // Lanes beyond the group are no labels.
                 let same = |(x, y): (&L, &L)| u16::from(x == y) & u16::from(*x != L::MISSING);
                 lanes[i].iter().zip(&lanes[j]).map(same).sum()
             });
             if !complete {
-                self.count(&mut both, |i, j| {
+                self.count(&mut both, &stop, |i, j| {
                     let two = |(x, y): (&L, &L)| {
                         u16::from(*x != L::MISSING) & u16::from(*y != L::MISSING)
                     };
                     lanes[i].iter().zip(&lanes[j]).map(two).sum()
                 });
             }
+            stop.check()?;
         }
         watch.finish()?;
         let of_all = members as f64;
@@ -235,8 +237,13 @@ impl Network {
         })
     }
 
-    /// Adds what `look` sees on each edge.
-    fn count(&self, counts: &mut [u16], look: impl Fn(usize, usize) -> u16 + Sync) {
+    /// Adds what `look` sees on each edge, until somebody asks to stop.
+    fn count(
+        &self,
+        counts: &mut [u16],
+        stop: &Stop<'_>,
+        look: impl Fn(usize, usize) -> u16 + Sync,
+    ) {
         let mut parts = Vec::new();
         let mut rest = counts;
         for from in (0..self.n_nodes()).step_by(CHUNK) {
@@ -246,6 +253,9 @@ impl Network {
             rest = tail;
         }
         parts.into_par_iter().for_each(|(nodes, mut counts)| {
+            if stop.asked() {
+                return;
+            }
             for i in nodes {
                 let (own, tail) = counts.split_at_mut(self.higher(i).len());
                 for (&j, count) in self.higher(i).iter().zip(own) {
@@ -257,9 +267,16 @@ impl Network {
     }
 }
 
-/// Puts the labels of some members side by side.
-fn fill<L: LabelInt, const LANES: usize>(lanes: &mut [[L; LANES]], group: &[Partition]) {
+/// Puts the labels of some members side by side, until somebody asks to stop.
+fn fill<L: LabelInt, const LANES: usize>(
+    lanes: &mut [[L; LANES]],
+    group: &[Partition],
+    stop: &Stop<'_>,
+) {
     lanes.par_chunks_mut(CHUNK).enumerate().for_each(|(c, lanes)| {
+        if stop.asked() {
+            return;
+        }
         lanes.fill([L::MISSING; LANES]);
         for (m, member) in group.iter().enumerate() {
             with_labels!(member.labels(), |labels| {
@@ -305,6 +322,7 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use consilience_conformance::CancelFrom;
     use consilience_core::{ErrorKind, Partition, Seed};
 
     /// Weights that have no exact sum.
@@ -425,5 +443,16 @@ mod tests {
         };
         assert_eq!(shares(65_535).unwrap(), [1.0, 0.0]);
         assert_eq!(shares(65_536).unwrap_err().kind(), ErrorKind::TooLarge);
+    }
+
+    #[test]
+    fn cancellation_is_asked_for_in_every_chunk_of_nodes() {
+        let n = 5 * CHUNK;
+        let network = Network::new(n, (1..n).map(|i| (i - 1, i))).unwrap();
+        let ensemble =
+            Ensemble::new(vec![Partition::from_fn(n, |i| Some(i as u64 % 9)).unwrap(); 3]).unwrap();
+        let asked = CancelFrom::new(usize::MAX);
+        network.co_association(&ensemble, &asked).unwrap();
+        assert!(asked.asked() >= 10, "{}", asked.asked());
     }
 }

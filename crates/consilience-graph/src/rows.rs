@@ -17,7 +17,7 @@ pub fn each_row<T: Send, S: Clone + Sync>(
     matrix.par_chunks_mut(width.max(1)).enumerate().try_for_each_init(
         || scratch.clone(),
         |scratch, (i, row)| {
-            if i.is_multiple_of(64) {
+            if i.is_multiple_of(8) {
                 observer.check()?;
             }
             fill(scratch, i, row);

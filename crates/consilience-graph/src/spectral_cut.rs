@@ -143,12 +143,12 @@ impl SpectralCut {
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
         let nodes = sizes.len();
-        let parts = Components::of_graph(w.view(), &sizes);
+        let parts = Components::of_graph(w.view(), &sizes, observer)?;
         if let Some(clusters) = self.joined(&parts, report) {
             return Ok(clusters);
         }
         let lowest = sizes_in_lowest_terms(&sizes)?.0;
-        normalise(w, &lowest);
+        normalise(w, &lowest, observer)?;
         let found = leading_eigenpairs(w, self.eigenpairs(nodes)?.min(nodes), observer)?;
         if !found.converged {
             report.status = Status::MaxIterations;
@@ -193,21 +193,29 @@ pub(crate) fn fewer(found: usize, nodes: usize) -> &'static str {
 }
 
 /// `sqrt(s_i s_j) w_ij / sqrt(d_i d_j)` in place; 1 on the diagonal of a node without links.
-fn normalise(w: &mut Array2<f64>, sizes: &[f64]) {
+fn normalise(w: &mut Array2<f64>, sizes: &[f64], observer: &dyn Observer) -> Result<()> {
     // Sums of weights near the largest number would overflow; the cut does not depend on their
     // scale.
-    let largest = w.iter().fold(0.0f64, |m, &w| m.max(w));
-    if largest > 0.0 {
-        w.mapv_inplace(|w| w / largest);
+    let mut largest = 0.0f64;
+    for row in w.rows() {
+        observer.check()?;
+        largest = row.iter().fold(largest, |m, &w| m.max(w));
     }
-    let degrees: Vec<f64> =
-        w.rows().into_iter().map(|row| row.iter().zip(sizes).map(|(w, s)| w * s).sum()).collect();
+    let mut degrees: Vec<f64> = room::with_capacity(sizes.len())?;
+    for mut row in w.rows_mut() {
+        observer.check()?;
+        if largest > 0.0 {
+            row.mapv_inplace(|w| w / largest);
+        }
+        degrees.push(row.iter().zip(sizes).map(|(w, s)| w * s).sum());
+    }
     let scale: Vec<f64> = degrees
         .iter()
         .zip(sizes)
         .map(|(&d, s)| if d > 0.0 { (s / d).sqrt() } else { 0.0 })
         .collect();
     for (i, mut row) in w.rows_mut().into_iter().enumerate() {
+        observer.check()?;
         for (w, s) in row.iter_mut().zip(&scale) {
             *w *= scale[i] * s;
         }
@@ -215,6 +223,7 @@ fn normalise(w: &mut Array2<f64>, sizes: &[f64]) {
             row[i] = 1.0;
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -303,7 +312,7 @@ mod tests {
         let e = cut.restarts(0).fit(graph(2, |_, _| 1.0), &()).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::InvalidParameter);
         let mut w = array![[0.0, 0.0], [0.0, 4.0]];
-        normalise(&mut w, &[3.0, 2.0]);
+        normalise(&mut w, &[3.0, 2.0], &()).unwrap();
         assert_eq!(w, array![[1.0, 0.0], [0.0, 1.0]]);
     }
 }

@@ -132,10 +132,12 @@ impl IncidenceSpectrum {
             .into_par_iter()
             .map(|i| incidence.shares_of(i).map(|(j, p)| weights[j] * p).sum())
             .collect();
+        observer.check()?;
         // X does not depend on the unit of the sizes, and rounding should not either.
         let LowestTerms { sizes, objects, unit } = incidence.in_lowest_terms()?;
         let shares: Vec<f64> = sizes.iter().zip(&degree).map(|(s, d)| s / d).collect();
         // X'X = diag(a) B0' S D_r^-1 B0 diag(a), with a = w D_c^-1/2 and D_c = w |c|.
+        observer.check()?;
         let a: Vec<f64> = weights.iter().zip(&*objects).map(|(w, n)| (w / n).sqrt()).collect();
         let Eigenpairs { values, vectors, converged } =
             leading(incidence, &shares, &a, count.min(c), budget, observer)?;

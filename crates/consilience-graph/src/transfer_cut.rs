@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Error, Fit, MemoryBudget, Observer, Report, Result, Seed, Status, check_restarts,
-    ensure, room,
+    Clusters, Error, Fit, MemoryBudget, Observer, Pace, Report, Result, Seed, Status, Stop,
+    check_restarts, ensure, room,
 };
 use consilience_num::kmeans::KMeansOptions;
 use consilience_num::reduce::ordered_chunks;
@@ -146,18 +146,21 @@ impl TransferCut {
             shape("objects of {} left nodes, of which there are {left}", objects.len())
         );
         ensure!(right > 0, empty("a bipartite graph without right nodes"));
-        let rows = degrees(b)?;
-        let parts = Components::of_bipartite(b, objects);
+        let stop = Stop::new(observer);
+        let rows = degrees(b, &stop)?;
+        let parts = Components::of_bipartite(b, objects, observer)?;
         if let Some(joined) = self.clusters.fixed().and_then(|k| parts.joined(k)) {
             return Ok(joined);
         }
         // X = D_x^-1/2 B D_y^-1/2; the small matrix is X'X.
         self.budget.check_square("overlaps of right nodes", right, 32)?;
-        let x = normalised(b, &rows)?;
-        observer.check()?;
+        let x = normalised(b, &rows, &stop)?;
         let count = SpectralCount::new(self.clusters, left)?;
-        let found =
-            leading_eigenpairs(&overlaps(x.view())?, count.eigenpairs().min(right), observer)?;
+        let found = leading_eigenpairs(
+            &overlaps(x.view(), &stop)?,
+            count.eigenpairs().min(right),
+            observer,
+        )?;
         observer.check()?;
         let k = count.clusters(&found.values);
         if let Some(joined) = parts.joined(k) {
@@ -224,7 +227,7 @@ impl TransferCut {
         let rows = incidence.n_rows();
         self.check(rows)?;
         let count = SpectralCount::new(self.clusters, rows)?;
-        let parts = Components::of_incidence(incidence);
+        let parts = Components::of_incidence(incidence, observer)?;
         if let Some(joined) = self.clusters.fixed().and_then(|k| parts.joined(k)) {
             return Ok(joined);
         }
@@ -248,6 +251,7 @@ impl TransferCut {
         let (vectors, sizes) = (spectrum.vectors.view(), incidence.sizes());
         room(k)?;
         let rows = spectrum.rows_in_lowest_terms(incidence, k)?;
+        observer.check()?;
         let mut fit = parts.cut(k, vectors, rows, sizes, |rows, weights, k| {
             self.directions(rows, weights, k, observer)
         })?;
@@ -278,14 +282,19 @@ fn less_exact(report: &mut Report) {
 }
 
 /// Sums of the rows, once all weights are ones and each row has some.
-fn degrees(b: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
+fn degrees(b: ArrayView2<'_, f64>, stop: &Stop<'_>) -> Result<Vec<f64>> {
     let is_weight = |w: f64| (0.0..f64::INFINITY).contains(&w);
-    let of_row = |i: usize| {
+    let of_row = |pace: &mut Pace<'_>, i: usize| {
+        if pace.work(b.ncols()).is_err() {
+            return (0.0, true);
+        }
         let row = b.row(i);
         // Without an early end, some entries at a time.
         (row.sum(), row.iter().fold(true, |all, &w| all & is_weight(w)))
     };
-    let rows: Vec<_> = (0..b.nrows()).into_par_iter().with_min_len(ROWS).map(of_row).collect();
+    let rows = (0..b.nrows()).into_par_iter().with_min_len(ROWS);
+    let rows: Vec<_> = rows.map_init(|| Pace::new(stop), of_row).collect();
+    stop.check()?;
     if let Some(i) = rows.iter().position(|&(_, all)| !all) {
         let wrong = b.row(i).iter().position(|&w| !is_weight(w)).unwrap_or_default();
         let w = b[[i, wrong]];
@@ -303,13 +312,20 @@ fn degrees(b: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
 }
 
 /// `X = D_x^-1/2 B D_y^-1/2` for the row sums `rows`.
-fn normalised(b: ArrayView2<'_, f64>, rows: &[f64]) -> Result<Array2<f64>> {
+fn normalised(b: ArrayView2<'_, f64>, rows: &[f64], stop: &Stop<'_>) -> Result<Array2<f64>> {
     let (left, right) = b.dim();
     let mut x = room::zeros(left * right)?;
-    x.par_chunks_mut(right).with_min_len(ROWS).enumerate().for_each(|(i, x)| {
-        let root = rows[i].sqrt();
-        x.iter_mut().zip(b.row(i)).for_each(|(x, w)| *x = w / root);
-    });
+    let each = x.par_chunks_mut(right).with_min_len(ROWS).enumerate();
+    each.for_each_init(
+        || Pace::new(stop),
+        |pace, (i, x)| {
+            let root = rows[i].sqrt();
+            if pace.work(right).is_ok() {
+                x.iter_mut().zip(b.row(i)).for_each(|(x, w)| *x = w / root);
+            }
+        },
+    );
+    stop.check()?;
     let half: Array1<f64> = rows.iter().map(|d| d.sqrt()).collect();
     let table =
         ArrayView2::from_shape((left, right), &x).map_err(|e| Error::shape(e.to_string()))?;
@@ -320,16 +336,18 @@ fn normalised(b: ArrayView2<'_, f64>, rows: &[f64]) -> Result<Array2<f64>> {
         Array1::<f64>::zeros(right),
         |sum, part| sum + part,
     );
+    stop.check()?;
     let scale = columns.mapv(|d| if d > 0.0 { d.sqrt().recip() } else { 0.0 });
     x.par_chunks_mut(right).with_min_len(ROWS).for_each(|x| {
         x.iter_mut().zip(&scale).for_each(|(x, s)| *x *= s);
     });
+    stop.check()?;
     Array2::from_shape_vec((left, right), x).map_err(|e| Error::shape(e.to_string()))
 }
 
 /// `X'X`: where it is much work, blocks of columns with those from them on, side by side; the other
 /// half is the same.
-fn overlaps(x: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
+fn overlaps(x: ArrayView2<'_, f64>, stop: &Stop<'_>) -> Result<Array2<f64>> {
     const COLUMNS: usize = 64;
     /// Multiply-adds that are worth sharing out.
     const SHARED: usize = 1 << 28;
@@ -338,11 +356,15 @@ fn overlaps(x: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
     let mut out = room::table(n, n)?;
     let blocks: Vec<_> = out.axis_chunks_iter_mut(Axis(0), columns).enumerate().collect();
     blocks.into_par_iter().with_max_len(1).for_each(|(block, mut out)| {
+        if stop.asked() {
+            return;
+        }
         let from = block * columns;
         let own = x.slice(s![.., from..from + out.nrows()]);
         let on = x.slice(s![.., from..]);
         general_mat_mul(1.0, &own.t(), &on, 0.0, &mut out.slice_mut(s![.., from..]));
     });
+    stop.check()?;
     for i in 0..n {
         for j in 0..i {
             out[[i, j]] = out[[j, i]];
@@ -371,7 +393,8 @@ mod tests {
     fn overlaps_are_the_product() {
         for (rows, n) in [(5, 3), (70, 130), (9_000, 190)] {
             let x = Array2::from_shape_fn((rows, n), |(i, j)| ((i * 7 + j * j) % 23) as f64 / 8.0);
-            assert_eq!(overlaps(x.view()).unwrap(), x.t().dot(&x), "{rows} x {n}");
+            let found = overlaps(x.view(), &Stop::new(&())).unwrap();
+            assert_eq!(found, x.t().dot(&x), "{rows} x {n}");
         }
     }
 

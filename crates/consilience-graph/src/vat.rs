@@ -40,6 +40,7 @@ pub fn vat_order(graph: &SimilarityGraph, observer: &dyn Observer) -> Result<Vec
     }
     let mut first = (0, f64::INFINITY);
     for i in 0..n {
+        observer.check()?;
         let least = weights.row(i).iter().skip(i + 1).copied().fold(f64::INFINITY, f64::min);
         if least < first.1 {
             first = (i, least);
@@ -51,9 +52,7 @@ pub fn vat_order(graph: &SimilarityGraph, observer: &dyn Observer) -> Result<Vec
     let mut order = Vec::with_capacity(n);
     let mut next = first.0;
     loop {
-        if order.len() % 256 == 0 {
-            observer.check()?;
-        }
+        observer.check()?;
         placed[next] = true;
         order.push(next);
         let row = weights.row(next);

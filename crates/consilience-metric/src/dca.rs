@@ -1,10 +1,11 @@
 use crate::scatter::{
-    check_share, check_square, checked, eigenpairs, inverse_root, shrunk, within,
+    EIGEN, check_room, check_share, checked, eigenpairs, identity, inverse_root, mean_of, n_within,
+    shrunk, within,
 };
 use consilience_core::{
-    Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, ensure,
+    Features, Fit, MemoryBudget, Observer, Pace, Report, Result, SideInformation, ensure, room,
 };
-use consilience_num::rows::mean_row;
+use consilience_num::product::{across, times};
 use ndarray::{Array2, ArrayView2, Axis, Zip, s};
 
 use crate::standard::Standard;
@@ -89,13 +90,11 @@ impl Dca {
         /// Keeps at most that many directions, where sets differ most. Default all; at least 1.
         pub fn dimensions(mut self, dimensions: usize) { self.dimensions = Some(dimensions) }
 
-        /// How much memory the square matrices of the features may take. Default 8 GiB.
+        /// How much memory the features, their deviations and square matrices of them may take.
+        /// Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
-
-/// Pairs of sets between two looks at the observer.
-const PAIRS: usize = 4096;
 
 /// `sum (m_s - m_t)(m_s - m_t)'` over the pairs of labelled sets that are apart, or over all pairs.
 fn scatter_between(
@@ -105,31 +104,41 @@ fn scatter_between(
     observer: &dyn Observer,
 ) -> Result<Array2<f64>> {
     let sets = side.labelled_sets();
-    let mut m = Array2::<f64>::zeros((sets.len(), z.ncols()));
+    let mut pace = Pace::new(observer);
+    let mut m = room::table(sets.len(), z.ncols())?;
     for (mut row, set) in m.rows_mut().into_iter().zip(sets) {
-        row.assign(&mean_row(z, set));
+        row.assign(&mean_of(z, set, &mut pace)?);
     }
     if all || side.are_classes() {
         // Over all pairs of S sets it is S times the scatter of their means around the mean of
         // these, which is taken a second time: means that coincide have none, not even rounding.
         let count = sets.len().max(1) as f64;
         for _ in 0..2 {
+            pace.work(m.len())?;
             let mean = m.sum_axis(Axis(0)) / count;
             m -= &mean;
         }
-        return Ok(m.t().dot(&m) * count);
+        return Ok(across(m.view(), m.view(), observer)? * count);
     }
     // It is M' (D - W) M with the graph's Laplacian.
-    let mut sum = Array2::<f64>::zeros(m.dim());
-    for (pair, (a, b)) in side.sets_apart().enumerate() {
-        if pair % PAIRS == 0 {
-            observer.check()?;
-        }
+    let mut sum = room::table(m.nrows(), m.ncols())?;
+    for (a, b) in side.sets_apart() {
+        pace.work(2 * m.ncols())?;
         let (of_a, of_b) = (m.row(a), m.row(b));
         Zip::from(sum.row_mut(a)).and(&of_a).and(&of_b).for_each(|s, a, b| *s += a - b);
         Zip::from(sum.row_mut(b)).and(&of_a).and(&of_b).for_each(|s, a, b| *s -= a - b);
     }
-    Ok(m.t().dot(&sum))
+    across(m.view(), sum.view(), observer)
+}
+
+/// The mean of a matrix and its transpose, in its place.
+fn symmetrize(m: &mut Array2<f64>) {
+    for i in 0..m.nrows() {
+        for j in 0..=i {
+            let mean = (m[[i, j]] + m[[j, i]]) * 0.5;
+            (m[[i, j]], m[[j, i]]) = (mean, mean);
+        }
+    }
 }
 
 impl MetricLearner for Dca {
@@ -144,32 +153,34 @@ impl MetricLearner for Dca {
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
         let features = checked(features, side)?;
-        check_square(self.budget, &features)?;
+        let sets = side.labelled_sets();
+        let means = if side.are_classes() { sets.len() } else { 2 * sets.len() };
+        let rows = features.n_objects() + n_within(side).max(means);
+        check_room(self.budget, &features, rows, EIGEN + 1)?;
         check_share(self.shrinkage)?;
         ensure!(self.dimensions != Some(0), invalid("0 dimensions; expected at least 1"));
         observer.check()?;
         let mut report = Report::default();
-        let standard = Standard::new(&features, self.standardize)?;
+        let standard = Standard::new(&features, self.standardize, observer)?;
         let z = standard.z.view();
-        let rows = within(z, side);
-        let sets = side.labelled_sets();
-        let inner = if rows.nrows() == 0 {
+        let united = sets.iter().filter(|s| s.len() > 1).count();
+        let inner = if united == 0 {
             report.notes.push(
                 "no must-links: what varies within sets is taken to be the features' spread".into(),
             );
-            Array2::eye(z.ncols())
+            identity(z.ncols())?
         } else {
-            shrunk(rows.view(), sets.iter().filter(|s| s.len() > 1).count(), self.shrinkage)
+            let rows = within(z, side, observer)?;
+            shrunk(rows.view(), united, self.shrinkage, observer)?
         };
-        observer.check()?;
-
         let all = side.sets_apart().next().is_none();
         if all && sets.len() > 1 {
             report.notes.push("no cannot-links: all labelled sets are taken to be apart".into());
         }
-        let between = report.stage("directions", || scatter_between(z, side, all, observer))?;
-        observer.check()?;
-        let eigen = eigenpairs(((&between + &between.t()) * 0.5).view())?;
+        let mut between = report.stage("directions", || scatter_between(z, side, all, observer))?;
+        symmetrize(&mut between);
+        let eigen = eigenpairs(between.view(), observer)?;
+        drop(between);
         let largest = eigen.values.first().copied().unwrap_or(0.0);
         // Directions that rounding alone tells apart have no length on features of deviation 1.
         let rank = eigen.values.iter().filter(|&&v| v > NULL * largest && v > 1e-20).count();
@@ -177,12 +188,17 @@ impl MetricLearner for Dca {
             report.notes.push(
                 "no two sets with different means: only the spread within sets is whitened".into(),
             );
-            return Ok(Fit::new(standard.map(inverse_root(inner.view())?)?, report));
+            drop(eigen);
+            return Ok(Fit::new(standard.map(inverse_root(inner, observer)?)?, report));
         }
         let rank = self.dimensions.map_or(rank, |q| q.min(rank));
         let u = eigen.vectors.slice(s![.., ..rank]);
-        let root = inverse_root(u.t().dot(&inner).dot(&u).view())?;
-        Ok(Fit::new(standard.map(root.dot(&u.t()))?, report))
+        let half = across(u, inner.view(), observer)?;
+        drop(inner);
+        let within = times(half.view(), u, observer)?;
+        drop(half);
+        let root = inverse_root(within, observer)?;
+        Ok(Fit::new(standard.map(times(root.view(), u.t(), observer)?)?, report))
     }
 }
 
@@ -191,6 +207,7 @@ mod tests {
     use super::*;
     use consilience_conformance::CancelFrom;
     use consilience_core::{Constraints, ErrorKind, Link, Seed};
+    use consilience_num::rows::mean_row;
 
     #[test]
     fn sets_that_are_all_apart_need_no_walk() {

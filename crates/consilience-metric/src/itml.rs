@@ -1,10 +1,9 @@
-use crate::scatter::{check_loop, check_square, checked};
+use crate::scatter::{EIGEN, check_loop, check_room, checked};
 use consilience_core::{
-    Error, Features, Fit, Link, MemoryBudget, Observer, Report, Result, SideInformation, Status,
-    Watch,
+    Error, Features, Fit, Link, MemoryBudget, Observer, Pace, Report, Result, SideInformation,
+    Status, Watch, room,
 };
 use consilience_num::logdet::LogDet;
-use consilience_num::rows::differences;
 use ndarray::{ArrayView1, ArrayView2, Axis};
 
 use crate::standard::Standard;
@@ -121,7 +120,8 @@ impl Itml {
         /// at least 1.
         pub fn max_pairs(mut self, max_pairs: usize) { self.max_pairs = max_pairs }
 
-        /// How much memory the square matrices of the features may take. Default 8 GiB.
+        /// How much memory the features, differences of the pairs and square matrices of the
+        /// features may take. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
@@ -142,9 +142,14 @@ impl Itml {
     }
 
     /// u and l.
-    fn limits(&self, z: ArrayView2<'_, f64>, pairs: &[&[(usize, usize)]]) -> (f64, f64) {
+    fn limits(
+        &self,
+        z: ArrayView2<'_, f64>,
+        pairs: &[&[(usize, usize)]],
+        observer: &dyn Observer,
+    ) -> Result<(f64, f64)> {
         let (near, far) = match self.bounds {
-            Bounds::Squared(near, far) => return (near, far),
+            Bounds::Squared(near, far) => return Ok((near, far)),
             Bounds::Quantiles(near, far) => (near, far),
         };
         let mut objects: Vec<usize> =
@@ -158,7 +163,9 @@ impl Itml {
             let diff = &a - &b;
             diff.dot(&diff)
         };
+        let mut pace = Pace::new(observer);
         for i in 0..some.nrows() {
+            pace.work(i.saturating_mul(some.ncols()))?;
             squares.extend((0..i).map(|j| square(some.row(i), some.row(j))));
         }
         // Where those looked at are all equal, the linked ones may still differ.
@@ -172,7 +179,7 @@ impl Itml {
             |q: f64| squares.get((q * (squares.len().max(1) - 1) as f64).round() as usize).copied();
         // Many equal objects must not ask for distance 0.
         let near = at(near).unwrap_or(0.0).max(1e-3 * mean).max(f64::MIN_POSITIVE);
-        (near, at(far).unwrap_or(0.0).max(near))
+        Ok((near, at(far).unwrap_or(0.0).max(near)))
     }
 }
 
@@ -197,22 +204,29 @@ impl MetricLearner for Itml {
         let (must, cannot) = side.links_up_to(self.max_pairs);
         let linked = !(must.is_empty() && cannot.is_empty());
         if linked {
-            check_square(self.budget, &features)?;
+            // Beside the objects and the differences stand those objects that quantiles are of.
+            let links = must.len() + cannot.len();
+            let rows = features.n_objects() + links + MOST_OBJECTS.min(2 * links);
+            check_room(self.budget, &features, rows, EIGEN + 1)?;
         }
         observer.check()?;
         let mut report = Report::default();
-        let standard = Standard::new(&features, self.standardize)?;
+        let standard = Standard::new(&features, self.standardize, observer)?;
         if !linked {
             report.notes.push(NOTHING.into());
             return Ok(Fit::new(standard.alone()?, report));
         }
         let z = standard.z.view();
         side.tell_thinned(self.max_pairs, &mut report);
-        let (near, far) = self.limits(z, &[&must, &cannot]);
+        let (near, far) = self.limits(z, &[&must, &cannot], observer)?;
         let mut metric = LogDet::new(z.ncols(), self.slack, near, far);
+        let mut pace = Pace::new(observer);
         for (pairs, link) in [(&must, Link::Must), (&cannot, Link::Cannot)] {
-            for row in differences(z, pairs).rows() {
-                metric.add(row.to_vec(), link);
+            for &(i, j) in pairs {
+                pace.work(z.ncols())?;
+                let mut row = room::with_capacity(z.ncols())?;
+                row.extend(z.row(i).iter().zip(z.row(j)).map(|(a, b)| a - b));
+                metric.add(row, link);
             }
         }
         if metric.n_links() == 0 {
@@ -233,6 +247,7 @@ mod tests {
     use super::*;
     use approx::assert_abs_diff_eq;
     use consilience_core::{Constraints, Seed};
+    use consilience_num::rows::differences;
     use ndarray::{Array1, Array2};
 
     /// Algorithm 1 as it stands, with matrices.
@@ -300,10 +315,11 @@ mod tests {
             let side = SideInformation::from_constraints(&c);
             let itml = Itml::new().bounds(0.5, 4.0).max_iterations(7).tolerance(1e-300);
             let found = itml.fit(x.view().into(), &side, &()).unwrap().output.metric();
-            let standard = Standard::new(&x.view().into(), true).unwrap();
+            let standard = Standard::new(&x.view().into(), true, &()).unwrap();
             let (must, cannot) = side.links_up_to(usize::MAX);
             let z = standard.z.view();
-            let a = reference(&differences(z, &must), &differences(z, &cannot), 0.5, 4.0, 1.0, 7);
+            let of = |pairs: &[(usize, usize)]| differences(z, pairs, &()).unwrap();
+            let a = reference(&of(&must), &of(&cannot), 0.5, 4.0, 1.0, 7);
             let l = standard.map(Array2::eye(d)).unwrap().matrix();
             let expected = l.t().dot(&a).dot(&l);
             let size = expected.iter().fold(1.0f64, |m, v| m.max(v.abs()));

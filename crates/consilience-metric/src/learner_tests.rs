@@ -1,7 +1,7 @@
 //! Laws that all metric learners obey, and the naive forms of those whose formula is short.
 
 use crate::scatter::{eigenpairs, shrunk, within};
-use consilience_conformance::partly_known;
+use consilience_conformance::{CancelFrom, partly_known};
 use consilience_core::{Constraints, ErrorKind, Link, MemoryBudget, Seed, SideInformation};
 use consilience_num::rows::differences;
 use ndarray::{Array2, Axis, array};
@@ -158,14 +158,15 @@ fn mmc_is_feasible_and_no_feasible_metric_is_better_than_its_bound_says() {
     for seed in 0..12 {
         let mut s = Seed(100 + seed).stream();
         let (x, side, _) = partly_known(seed);
-        let z = Standard::new(&x.view().into(), true).unwrap().z;
+        let z = Standard::new(&x.view().into(), true, &()).unwrap().z;
         let (must, cannot) = side.links_up_to(usize::MAX);
         if must.is_empty() || cannot.is_empty() || z.iter().all(|v| *v == 0.0) {
             continue;
         }
         let share = Some(0.1);
-        let inner = shrunk(differences(z.view(), &must).view(), 0, share);
-        let far = differences(z.view(), &cannot);
+        let of = |pairs: &[(usize, usize)]| differences(z.view(), pairs, &()).unwrap();
+        let inner = shrunk(of(&must).view(), 0, share, &()).unwrap();
+        let far = of(&cannot);
         let d = z.ncols();
         let scatter = |m: &Array2<f64>| (m * &inner).sum();
         for diagonal in [false, true] {
@@ -214,18 +215,18 @@ fn mmc_is_feasible_and_no_feasible_metric_is_better_than_its_bound_says() {
 fn rca_whitens_and_dca_equals_two_whitenings() {
     for seed in (0..12).step_by(2) {
         let (x, side, _) = partly_known(seed);
-        let standard = Standard::new(&x.view().into(), true).unwrap();
-        let rows = within(standard.z.view(), &side);
+        let standard = Standard::new(&x.view().into(), true, &()).unwrap();
+        let rows = within(standard.z.view(), &side, &()).unwrap();
         if rows.nrows() == 0 {
             continue;
         }
         let sets = side.labelled_sets().iter().filter(|s| s.len() > 1).count();
-        let c = shrunk(rows.view(), sets, Some(0.2));
+        let c = shrunk(rows.view(), sets, Some(0.2), &()).unwrap();
         let l = Rca::new().shrinkage(0.2).fit(x.view().into(), &side, &()).unwrap().output;
         // L_z C L_z' = I where L = L_z F.
         let y = l.apply(x.view()).unwrap();
         let inverse = standard.z.t().dot(&standard.z);
-        let eigen = eigenpairs(inverse.view()).unwrap();
+        let eigen = eigenpairs(inverse.view(), &()).unwrap();
         if eigen.values.last().is_some_and(|v| *v > 1e-6) {
             let mut root = eigen.vectors.clone();
             root.axis_iter_mut(Axis(1)).zip(&eigen.values).for_each(|(mut c, v)| c /= *v);
@@ -249,7 +250,7 @@ fn rca_whitens_and_dca_equals_two_whitenings() {
             let v = &means[a] - &means[b];
             between += &Array2::from_shape_fn(c.dim(), |(i, j)| v[i] * v[j]);
         }
-        let eigen = eigenpairs(between.view()).unwrap();
+        let eigen = eigenpairs(between.view(), &()).unwrap();
         let kept: Vec<usize> = (0..c.nrows())
             .filter(|&i| eigen.values[i] > 1e-8 * eigen.values[0].max(1e-12))
             .collect();
@@ -261,7 +262,7 @@ fn rca_whitens_and_dca_equals_two_whitenings() {
             .axis_iter_mut(Axis(1))
             .zip(&kept)
             .for_each(|(mut col, &i)| col /= eigen.values[i].sqrt());
-        let inner = eigenpairs(first.t().dot(&c).dot(&first).view()).unwrap();
+        let inner = eigenpairs(first.t().dot(&c).dot(&first).view(), &()).unwrap();
         let mut second = inner.vectors.clone();
         second.axis_iter_mut(Axis(1)).zip(&inner.values).for_each(|(mut col, v)| col /= v.sqrt());
         let expected = standard.z.dot(&first.dot(&second));
@@ -309,9 +310,36 @@ fn squares_of_features_keep_to_the_memory_budget() {
             Box::new(Lmnn::new().memory_budget(budget)),
         ]
     };
-    for (enough, short) in methods(32 * 100 * 100).iter().zip(methods(32 * 100 * 100 - 1)) {
+    // Five squares are too few while eigenpairs of one are computed, or a second gradient.
+    for (enough, short) in methods(8 * 100 * 940).iter().zip(methods(8 * 100 * 500)) {
         assert!(enough.learn((&x).into(), &side).is_ok(), "{}", enough.name());
         let error = short.learn((&x).into(), &side).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TooLarge, "{}", short.name());
+    }
+}
+
+/// Features of very many objects are standardized, their deviations made and their products taken
+/// in steps that are asked about.
+#[test]
+fn long_steps_are_asked_about() {
+    let n = 60_000;
+    let x = Array2::from_shape_fn((n, 40), |(i, j)| ((i * 31 + j * 17 + i * i * j) % 101) as f64);
+    let labels: Vec<u64> = (0..n as u64).map(|i| i % 7).collect();
+    let side = SideInformation::from_labels(&labels).unwrap();
+    let methods: [Box<dyn MetricLearner>; 4] = [
+        Box::new(Rca::new()),
+        Box::new(Dca::new()),
+        Box::new(Mmc::new().max_iterations(1)),
+        Box::new(Itml::new().max_iterations(1)),
+    ];
+    for method in methods {
+        let counts = CancelFrom::new(usize::MAX);
+        method.fit((&x).into(), &side, &counts).unwrap();
+        let asked = counts.asked();
+        assert!(asked >= 10, "{}: asked {asked} times", method.name());
+        for query in 0..asked {
+            let error = method.fit((&x).into(), &side, &CancelFrom::new(query)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Cancelled, "{}: question {query}", method.name());
+        }
     }
 }

@@ -1,11 +1,11 @@
 #[cfg(feature = "serde")]
 use consilience_core::stored::Parts;
-use consilience_core::{Error, FeatureMap, Features, Result, SparseRows, ensure, room};
+use consilience_core::{Error, FeatureMap, Features, Observer, Result, SparseRows, ensure, room};
 use consilience_num::Float;
 use consilience_num::eigen::symmetric_eigen;
 use consilience_num::kmeans::sparse::ScaledRows;
+use consilience_num::product::times;
 use consilience_num::svd::Rows;
-use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
 /// Eigenvalues of a metric below this share of the largest are rounding, above its negative an
@@ -211,20 +211,35 @@ impl LinearMap {
     /// under a diagonal map are refused: the result would not be a table that fits.
     #[doc(alias = "transform")]
     pub fn apply<'a>(&self, features: impl Into<Features<'a>>) -> Result<Array2<f64>> {
+        self.apply_observed(features, &())
+    }
+
+    /// [`apply`](LinearMap::apply) with cancellation.
+    ///
+    /// # Errors
+    /// As [`apply`](LinearMap::apply);
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    ///
+    /// # Complexity
+    /// As [`apply`](LinearMap::apply).
+    pub fn apply_observed<'a>(
+        &self,
+        features: impl Into<Features<'a>>,
+        observer: &dyn Observer,
+    ) -> Result<Array2<f64>> {
         let features = features.into();
         features.check()?;
         ensure!(
             features.n_features() == self.n_features(),
             shape("{} features, the metric is one of {}", features.n_features(), self.n_features())
         );
+        observer.check()?;
         Ok(match (&self.0, features) {
             (Kind::Matrix(l), Features::Sparse32(x)) => sparse_product(x, l)?,
             (Kind::Matrix(l), Features::Sparse64(x)) => sparse_product(x, l)?,
             (Kind::Matrix(l), _) => {
                 let x = features.dense()?.to_f64()?;
-                let mut mapped = room::table(x.nrows(), l.nrows())?;
-                general_mat_mul(1.0, &x, &l.t(), 0.0, &mut mapped);
-                mapped
+                times(x.view(), l.t(), observer)?
             }
             (Kind::Diagonal(l), _) => features.dense()?.to_f64()? * l,
         })
@@ -258,7 +273,7 @@ fn named(what: &str, error: &Error) -> Error {
 /// `X L'` of sparse rows.
 fn sparse_product<F: Float>(x: SparseRows<'_, F>, l: &Array2<f64>) -> Result<Array2<f64>> {
     let rows = ScaledRows::new(x)?;
-    let mut out = Array2::zeros((x.n_rows(), l.nrows()));
+    let mut out = room::table(x.n_rows(), l.nrows())?;
     let columns = l.t().as_standard_layout().into_owned();
     if let (Some(columns), Some(out)) = (columns.as_slice(), out.as_slice_mut()) {
         Rows::multiply(&rows, columns, out, l.nrows());

@@ -1,11 +1,12 @@
 use consilience_core::{
-    Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch,
-    at_least_one, ensure,
+    Dense, Features, Fit, MemoryBudget, Observer, Pace, Report, Result, SideInformation, Status,
+    Stop, Watch, at_least_one, ensure, room,
 };
-use ndarray::{Array2, ArrayView2, Axis};
+use consilience_num::product::{across, times};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 
-use crate::scatter::{check_loop, check_square, checked};
+use crate::scatter::{check_loop, checked, identity};
 use crate::standard::Standard;
 use crate::{LinearMap, MetricLearner};
 
@@ -39,8 +40,11 @@ use crate::{LinearMap, MetricLearner};
 /// L_0 is the identity on features divided by their deviations and then by one number, so that the
 /// margin 1 is the mean squared distance from an object to its nearest impostor. The steps of the
 /// gradient descent grow while the objective falls and are halved where it would rise: it never
-/// does. A labelled set of a single object has no targets and serves as impostor. Without targets
-/// or without impostors there is nothing to separate: the result is L_0, and a note says so.
+/// does. Where features keep their proportions, each column of a step is in the unit of its
+/// feature's deviation, and the descent begins at standardized features if these are better than
+/// L_0: features of small numbers would hardly be learned otherwise. A labelled set of a single
+/// object has no targets and serves as impostor. Without targets or without impostors there is
+/// nothing to separate: the result is L_0, and a note says so.
 ///
 /// # Complexity
 /// O(p^2 (d + targets) + p d^2) time per iteration, O(n d + p^2 + d^2) memory; p is all that
@@ -104,15 +108,16 @@ impl Lmnn {
         /// Default yes.
         pub fn standardize(mut self, each: bool) { self.standardize = each }
 
-        /// Stops once ten iterations lower the objective by no more than this share of it. Default
-        /// 1e-4; above 0.
+        /// Stops once ten iterations lower the objective by no more than this share of it, which
+        /// counts as solved. Where features nearly repeat each other, the objective may then still
+        /// be some hundredths above the least. Default 1e-4; above 0.
         pub fn tolerance(mut self, tolerance: f64) { self.tolerance = tolerance }
 
         /// Most iterations. Default 500; at least 1.
         pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
-        /// How much memory the distances of the labelled objects may take, and the square matrices
-        /// of the features. Default 8 GiB.
+        /// How much memory the features, the distances of the labelled objects and square matrices
+        /// of the features may take. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
@@ -128,6 +133,20 @@ impl Lmnn {
             invalid("regularization {}; expected at least 0", self.regularization)
         );
         Ok(())
+    }
+
+    /// For p labelled objects: features, their distances with weights and Laplacian, the impostors
+    /// of every set, and so many square matrices of the features.
+    fn check_room(
+        &self,
+        features: &Dense<'_>,
+        p: usize,
+        sets: usize,
+        squares: usize,
+    ) -> Result<()> {
+        let (n, d) = (features.n_objects(), features.n_features());
+        let tables = [(n + 3 * p, d), (3 * p, p), (sets, p), (d.saturating_mul(squares), d)];
+        self.budget.check_tables("distances of the labelled objects", &tables, 8)
     }
 }
 
@@ -146,13 +165,14 @@ impl MetricLearner for Lmnn {
         self.check()?;
         observer.check()?;
         let mut report = Report::default();
-        let standard = Standard::new(&features, self.standardize)?;
         let labelled = side.labelled_objects();
+        let sets = side.labelled_sets().len();
+        self.check_room(&features, labelled.len(), sets, 0)?;
+        let standard = Standard::new(&features, self.standardize, observer)?;
         let objects: Vec<usize> = labelled.iter().map(|l| l.0).collect();
-        self.budget.check_square("distances of the labelled objects", objects.len(), 24)?;
         let mut z = standard.z.select(Axis(0), &objects);
-        let start = squares(z.view());
-        let around = Around::new(&start, labelled, side, self.neighbours);
+        let start = squares(z.view(), observer)?;
+        let around = Around::new(&start, side, self.neighbours, observer)?;
         if around.is_empty() {
             let note = "no labelled object has both targets and impostors: the features are \
                         standardized, nothing is learned";
@@ -161,13 +181,16 @@ impl MetricLearner for Lmnn {
         }
         let margin = around.margin(&start);
         drop(start);
-        check_square(self.budget, &features)?;
+        self.check_room(&features, labelled.len(), sets, SQUARES)?;
         let unit = if margin > 0.0 { 1.0 / margin.sqrt() } else { 1.0 };
         z *= unit;
         let l = self.descend(&z, &around, &mut report, observer)?;
         Ok(Fit::new(standard.map(l * unit)?, report))
     }
 }
+
+/// Two L with their gradients, beside what becomes the next.
+const SQUARES: usize = 6;
 
 /// Value and gradient at one L.
 struct Step {
@@ -176,7 +199,8 @@ struct Step {
 }
 
 impl Lmnn {
-    /// The L of least objective, by steps along the gradient from the identity.
+    /// The L of least objective, by steps along the gradient from the identity, or from
+    /// standardized features if these are better, whose proportions the steps then have.
     fn descend(
         &self,
         z: &Array2<f64>,
@@ -185,8 +209,23 @@ impl Lmnn {
         observer: &dyn Observer,
     ) -> Result<Array2<f64>> {
         let mut watch = Watch::new(observer, "lmnn", self.max_iterations);
-        let mut l = Array2::<f64>::eye(z.ncols());
-        let mut here = self.step(z, &l, around);
+        let ratios = if self.standardize { None } else { Some(ratios(z)) };
+        let step = |l: &Array2<f64>| -> Result<Step> {
+            let mut step = self.step(z, l, around, observer)?;
+            if let Some(ratios) = &ratios {
+                step.gradient *= &(ratios * ratios);
+            }
+            Ok(step)
+        };
+        let mut l = identity(z.ncols())?;
+        let mut here = step(&l)?;
+        if let Some(ratios) = &ratios {
+            let other = standardized(z, ratios, around, observer)?;
+            let there = step(&other)?;
+            if there.objective < here.objective {
+                (l, here) = (other, there);
+            }
+        }
         let mut rate = 1.0 / here.gradient.iter().map(|v| v * v).sum::<f64>().sqrt().max(1.0);
         let mut before = here.objective;
         report.status = Status::MaxIterations;
@@ -195,7 +234,7 @@ impl Lmnn {
             report.iterations = iteration + 1;
             let next = loop {
                 let candidate = &l - &(&here.gradient * rate);
-                let there = self.step(z, &candidate, around);
+                let there = step(&candidate)?;
                 if there.objective < here.objective {
                     break Some((candidate, there));
                 }
@@ -222,13 +261,19 @@ impl Lmnn {
         Ok(l)
     }
 
-    fn step(&self, z: &Array2<f64>, l: &Array2<f64>, around: &Around) -> Step {
+    fn step(
+        &self,
+        z: &Array2<f64>,
+        l: &Array2<f64>,
+        around: &Around,
+        observer: &dyn Observer,
+    ) -> Result<Step> {
         let p = z.nrows();
-        let y = z.dot(&l.t());
-        let squares = squares(y.view());
+        let y = times(z.view(), l.t(), observer)?;
+        let squares = squares(y.view(), observer)?;
         // Weight of |L(x_i - x_j)|^2 in the objective, row by row; rows do not touch each other.
-        let mut weights = Array2::<f64>::zeros((p, p));
-        let mu = 1.0 - self.pull;
+        let mut weights = room::table::<f64>(p, p)?;
+        let (mu, stop) = (1.0 - self.pull, Stop::new(observer));
         let values: Vec<f64> = weights
             .as_slice_mut()
             .unwrap_or_default()
@@ -237,6 +282,9 @@ impl Lmnn {
             .map(|(i, weights)| {
                 let row = squares.row(i);
                 let mut value = 0.0;
+                if stop.asked() {
+                    return value;
+                }
                 for &j in &around.targets[i] {
                     value += self.pull * row[j];
                     weights[j] += self.pull;
@@ -253,34 +301,90 @@ impl Lmnn {
                 value
             })
             .collect();
+        stop.check()?;
+        drop(squares);
         let mut objective: f64 = values.iter().sum();
         // sum w_ij (z_i - z_j)(z_i - z_j)' = Z' (D - W - W') Z.
-        let mut laplace = &weights + &weights.t();
-        let degree = laplace.sum_axis(Axis(1));
-        laplace.mapv_inplace(|v| -v);
-        for i in 0..p {
-            laplace[[i, i]] += degree[i];
-        }
-        let mut gradient = y.t().dot(&laplace).dot(z) * 2.0;
+        let laplace = laplacian(&weights, observer)?;
+        drop(weights);
+        let half = across(y.view(), laplace.view(), observer)?;
+        let mut gradient = times(half.view(), z.view(), observer)?;
+        gradient *= 2.0;
         if self.regularization > 0.0 {
             let rho = self.regularization * p as f64;
-            let away = l - &Array2::<f64>::eye(l.ncols());
+            let mut away = l.clone();
+            away.diag_mut().mapv_inplace(|v| v - 1.0);
             objective += rho * away.iter().map(|v| v * v).sum::<f64>();
             gradient.scaled_add(2.0 * rho, &away);
         }
-        Step { objective, gradient }
+        Ok(Step { objective, gradient })
     }
 }
 
-/// Squared distances between all rows.
-fn squares(y: ArrayView2<'_, f64>) -> Array2<f64> {
-    let norms: Vec<f64> = y.rows().into_iter().map(|r| r.dot(&r)).collect();
-    let mut out = y.dot(&y.t());
-    for ((i, j), v) in out.indexed_iter_mut() {
-        *v = if i == j { 0.0 } else { (norms[i] + norms[j] - 2.0 * *v).max(0.0) };
-    }
-    out
+/// By what each column's deviation is less than the largest; 1 where the column is constant.
+fn ratios(z: &Array2<f64>) -> Array1<f64> {
+    let deviations = z.std_axis(Axis(0), 0.0);
+    let largest = deviations.iter().fold(0.0f64, |m, &v| m.max(v));
+    // The squares of the ratios are factors of steps.
+    deviations.mapv(|v| if v > largest * 1e-150 { largest / v } else { 1.0 })
 }
+
+/// The L that gives the columns one deviation, and the nearest impostors the mean squared distance
+/// 1.
+fn standardized(
+    z: &Array2<f64>,
+    ratios: &Array1<f64>,
+    around: &Around,
+    observer: &dyn Observer,
+) -> Result<Array2<f64>> {
+    let mut even = room::copied_table(z.view())?;
+    even *= ratios;
+    let margin = around.margin(&squares(even.view(), observer)?);
+    let mut l = identity(z.ncols())?;
+    l *= ratios;
+    if margin > 0.0 {
+        l /= margin.sqrt();
+    }
+    Ok(l)
+}
+
+/// D - W - W', D the sums of the rows of W + W'.
+fn laplacian(weights: &Array2<f64>, observer: &dyn Observer) -> Result<Array2<f64>> {
+    let p = weights.nrows();
+    let (mut out, mut pace) = (room::copied_table(weights.view())?, Pace::new(observer));
+    for i in 0..p {
+        pace.work(p)?;
+        for j in 0..i {
+            let both = weights[[i, j]] + weights[[j, i]];
+            (out[[i, j]], out[[j, i]]) = (both, both);
+        }
+        out[[i, i]] *= 2.0;
+    }
+    let degree = out.sum_axis(Axis(1));
+    pace.work(p.saturating_mul(p))?;
+    out.mapv_inplace(|v| -v);
+    for i in 0..p {
+        out[[i, i]] += degree[i];
+    }
+    Ok(out)
+}
+
+/// Squared distances between all rows.
+fn squares(y: ArrayView2<'_, f64>, observer: &dyn Observer) -> Result<Array2<f64>> {
+    let norms: Vec<f64> = y.rows().into_iter().map(|r| r.dot(&r)).collect();
+    let mut out = times(y, y.t(), observer)?;
+    let mut pace = Pace::new(observer);
+    for (i, mut row) in out.rows_mut().into_iter().enumerate() {
+        pace.work(row.len())?;
+        for (j, v) in row.indexed_iter_mut() {
+            *v = if i == j { 0.0 } else { (norms[i] + norms[j] - 2.0 * *v).max(0.0) };
+        }
+    }
+    Ok(out)
+}
+
+/// What sorting takes for each entry, in multiplications.
+const SORTING: usize = 32;
 
 /// Targets of every labelled object; impostors of every set.
 struct Around {
@@ -292,33 +396,42 @@ struct Around {
 impl Around {
     fn new(
         squares: &Array2<f64>,
-        labelled: &[(usize, usize)],
         side: &SideInformation,
         count: usize,
-    ) -> Self {
-        let sets = side.labelled_sets().len();
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let (sets, labelled) = (side.labelled_sets().len(), side.labelled_objects());
         let mut of = vec![Vec::new(); sets];
         labelled.iter().enumerate().for_each(|(i, &(_, s))| of[s].push(i));
+        let mut pace = Pace::new(observer);
         let mut impostors = vec![Vec::new(); sets];
+        let mut add = |to: &mut Vec<usize>, more: &[usize]| -> Result<()> {
+            pace.work(1 + more.len())?;
+            to.try_reserve(more.len()).map_err(|_| room::no_room::<usize>(more.len()))?;
+            to.extend_from_slice(more);
+            Ok(())
+        };
         for (a, b) in side.sets_apart() {
-            impostors[a].extend_from_slice(&of[b]);
-            impostors[b].extend_from_slice(&of[a]);
+            add(&mut impostors[a], &of[b])?;
+            add(&mut impostors[b], &of[a])?;
         }
-        impostors.iter_mut().for_each(|l| l.sort_unstable());
+        let mut pace = Pace::new(observer);
+        for impostors in &mut impostors {
+            pace.work(impostors.len().saturating_mul(SORTING))?;
+            impostors.sort_unstable();
+        }
         let kind: Vec<usize> = labelled.iter().map(|l| l.1).collect();
-        let targets = (0..labelled.len())
-            .map(|i| {
-                if impostors[kind[i]].is_empty() {
-                    return Vec::new();
-                }
-                let mut near: Vec<usize> =
-                    of[kind[i]].iter().copied().filter(|&j| j != i).collect();
-                near.sort_by(|&a, &b| squares[[i, a]].total_cmp(&squares[[i, b]]).then(a.cmp(&b)));
-                near.truncate(count);
-                near
-            })
-            .collect();
-        Around { targets, kind, impostors }
+        let mut targets = Vec::with_capacity(labelled.len());
+        for i in 0..labelled.len() {
+            let own = if impostors[kind[i]].is_empty() { &[] } else { &of[kind[i]][..] };
+            pace.work(own.len().saturating_mul(SORTING))?;
+            let mut near: Vec<usize> = own.iter().copied().filter(|&j| j != i).collect();
+            near.sort_by(|&a, &b| squares[[i, a]].total_cmp(&squares[[i, b]]).then(a.cmp(&b)));
+            near.truncate(count);
+            near.shrink_to_fit();
+            targets.push(near);
+        }
+        Ok(Around { targets, kind, impostors })
     }
 
     fn is_empty(&self) -> bool {
@@ -369,10 +482,11 @@ mod tests {
             let z = Array2::from_shape_fn((n, d), |_| s.normal());
             let labels: Vec<i32> = (0..n).map(|_| s.below(3) as i32).collect();
             let side = SideInformation::from_labels(&labels).unwrap();
-            let around = Around::new(&squares(z.view()), side.labelled_objects(), &side, 2);
+            let apart = squares(z.view(), &()).unwrap();
+            let around = Around::new(&apart, &side, 2, &()).unwrap();
             let method = Lmnn::new().regularization(0.1);
             let l = Array2::from_shape_fn((d, d), |_| s.normal());
-            let step = method.step(&z, &l, &around);
+            let step = method.step(&z, &l, &around, &()).unwrap();
             let expected = reference(&z, &l, &around, &method);
             assert!((step.objective - expected).abs() < 1e-9 * (1.0 + expected));
             let direction = Array2::from_shape_fn((d, d), |_| s.normal());
@@ -384,6 +498,35 @@ mod tests {
                 (slope - found).abs() < 1e-4 * (1.0 + slope.abs()),
                 "seed {seed}: {slope} {found}"
             );
+        }
+    }
+
+    /// A feature of large numbers once kept the others from being learned, and all was told solved.
+    #[test]
+    fn features_of_any_unit_are_learned() {
+        for (seed, times) in [(0, 50.0), (1, 200.0), (2, 1e4), (3, 1e6), (4, 0.02), (5, 1e-4)] {
+            let mut s = Seed(seed).stream();
+            let labels: Vec<i32> = (0..60).map(|i| i % 3).collect();
+            let mut z = Array2::from_shape_fn((60, 4), |(i, j)| {
+                s.normal() + if j < 2 { 3.0 * f64::from(u8::from(i % 3 == j)) } else { 0.0 }
+            });
+            z.column_mut(seed as usize % 4).mapv_inplace(|v| v * times);
+            let side = SideInformation::from_labels(&labels).unwrap();
+            let apart = squares(z.view(), &()).unwrap();
+            let around = Around::new(&apart, &side, 3, &()).unwrap();
+            z /= around.margin(&apart).sqrt();
+            let least = |method: Lmnn, z: &Array2<f64>| {
+                let mut report = Report::default();
+                method.descend(z, &around, &mut report, &()).unwrap();
+                (report.status, report.objective.unwrap())
+            };
+            // Maps of features with one deviation are those of the features, column by column.
+            let mut even = &z * &ratios(&z);
+            even /= around.margin(&squares(even.view(), &()).unwrap()).sqrt();
+            let (_, reachable) = least(Lmnn::new(), &even);
+            let (status, found) = least(Lmnn::new().standardize(false), &z);
+            assert!(found <= 1.01 * reachable, "{times:e}: {found}, not {reachable}");
+            assert_eq!(status, Status::Solved, "{times:e}");
         }
     }
 }

@@ -1,11 +1,12 @@
 use crate::scatter::{
-    check_loop, check_share, check_square, checked, eigenpairs, inverse_root, shrunk,
+    EIGEN, check_loop, check_room, check_share, checked, eigenpairs, identity, inverse_root, shrunk,
 };
 use consilience_core::{
-    Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch,
+    Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch, room,
 };
+use consilience_num::product::{across, times};
 use consilience_num::rows::differences;
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView2, s};
 
 use crate::standard::Standard;
 use crate::{LinearMap, MetricLearner};
@@ -121,7 +122,8 @@ impl Mmc {
         /// at least 1.
         pub fn max_pairs(mut self, max_pairs: usize) { self.max_pairs = max_pairs }
 
-        /// How much memory the square matrices of the features may take. Default 8 GiB.
+        /// How much memory the features, differences of the pairs and square matrices of the
+        /// features may take. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
@@ -138,74 +140,88 @@ impl MetricLearner for Mmc {
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
         let features = checked(features, side)?;
-        check_square(self.budget, &features)?;
         check_share(Some(self.shrinkage))?;
         check_loop(self.tolerance, self.max_iterations, self.max_pairs)?;
+        let n = features.n_objects();
+        let (must, cannot) = side.links_up_to(self.max_pairs);
+        let most = if cannot.is_empty() { n.min(self.max_pairs) } else { cannot.len() };
+        let (tables, squares) = if self.diagonal { (1, 1) } else { (2, EIGEN + 2) };
+        check_room(self.budget, &features, n + must.len() + tables * most, squares)?;
         observer.check()?;
         let mut report = Report::default();
-        let standard = Standard::new(&features, self.standardize)?;
+        let standard = Standard::new(&features, self.standardize, observer)?;
         let z = standard.z.view();
-        let (must, cannot) = side.links_up_to(self.max_pairs);
         side.tell_thinned(self.max_pairs, &mut report);
-        let near = differences(z, &must);
         let far = if cannot.is_empty() {
-            report.notes.push("no cannot-links: objects are driven from the mean of all".into());
-            // The rows are centred; as many as the limit on pairs allows.
-            let step = z.nrows().div_ceil(self.max_pairs);
-            if step > 1 {
-                report.notes.push(format!(
-                    "{} of {} objects stand for all of them, at even distances; max_pairs sets the \
-                     limit",
-                    z.nrows().div_ceil(step),
-                    z.nrows()
-                ));
-            }
-            z.select(Axis(0), &(0..z.nrows()).step_by(step).collect::<Vec<_>>())
+            self.objects(z, &mut report)?
         } else {
-            differences(z, &cannot)
+            differences(z, &cannot, observer)?
         };
         let inner = if must.is_empty() {
             let note = "no must-links: the features' spread bounds the metric instead";
             report.notes.push(note.into());
-            Array2::eye(z.ncols())
+            identity(z.ncols())?
         } else {
-            shrunk(near.view(), 0, Some(self.shrinkage))
+            let near = differences(z, &must, observer)?;
+            shrunk(near.view(), 0, Some(self.shrinkage), observer)?
         };
         let mut watch = Watch::new(observer, "mmc", self.max_iterations);
         let map = if self.diagonal {
-            let w = self.weights(&far, &inner, &mut report, &mut watch)?;
+            let w = self.weights(far, &inner, &mut report, &mut watch)?;
             standard.weights(&w)?
         } else {
-            let root = inverse_root(inner.view())?;
-            let u = far.dot(&root);
-            let p = self.full(u.view(), &mut report, &mut watch)?;
-            standard.map(p.dot(&root))?
+            let root = inverse_root(inner, observer)?;
+            let u = times(far.view(), root.view(), observer)?;
+            drop(far);
+            let p = self.full(&u, &mut report, &mut watch)?;
+            drop(u);
+            standard.map(times(p.view(), root.view(), observer)?)?
         };
         Ok(Fit::new(map, report))
     }
 }
 
 impl Mmc {
+    /// Objects in place of cannot-links: the rows are centred; as many as the limit on pairs
+    /// allows.
+    fn objects(&self, z: ArrayView2<'_, f64>, report: &mut Report) -> Result<Array2<f64>> {
+        report.notes.push("no cannot-links: objects are driven from the mean of all".into());
+        let step = z.nrows().div_ceil(self.max_pairs);
+        if step > 1 {
+            report.notes.push(format!(
+                "{} of {} objects stand for all of them, at even distances; max_pairs sets the \
+                 limit",
+                z.nrows().div_ceil(step),
+                z.nrows()
+            ));
+        }
+        room::copied_table(z.slice(s![..;step, ..]))
+    }
+
     /// P with |P|_F = 1 and sum |P u| largest.
     fn full(
         &self,
-        u: ArrayView2<'_, f64>,
+        u: &Array2<f64>,
         report: &mut Report,
         watch: &mut Watch<'_>,
     ) -> Result<Array2<f64>> {
-        let d = u.ncols();
-        let mut p = Array2::eye(d) / (d as f64).sqrt();
+        let (d, observer) = (u.ncols(), watch.observer());
+        let mut p = identity(d)?;
+        p /= (d as f64).sqrt();
         for iteration in 0..self.max_iterations {
             watch.step(iteration)?;
-            let mut scaled = u.dot(&p.t());
-            let mut weighted = u.to_owned();
             let mut objective = 0.0;
-            for (row, mut u) in scaled.rows_mut().into_iter().zip(weighted.rows_mut()) {
-                let norm = row.dot(&row).sqrt();
+            let norms: Vec<f64> = {
+                let scaled = times(u.view(), p.t(), observer)?;
+                scaled.rows().into_iter().map(|row| row.dot(&row).sqrt()).collect()
+            };
+            let mut weighted = room::copied_table(u.view())?;
+            for (mut u, norm) in weighted.rows_mut().into_iter().zip(norms) {
                 objective += norm;
                 u *= if norm > 0.0 { 0.5 / norm } else { 0.0 };
             }
-            let g = u.t().dot(&weighted);
+            let g = across(u.view(), weighted.view(), observer)?;
+            drop(weighted);
             report.iterations = iteration + 1;
             report.objective = Some(objective);
             if !(objective > 0.0) {
@@ -214,7 +230,7 @@ impl Mmc {
             }
             // The bound costs an eigenproblem: asked for now and then.
             if iteration % GAP_EVERY == GAP_EVERY - 1 || iteration + 1 == self.max_iterations {
-                let top = eigenpairs(g.view())?.values[0];
+                let top = eigenpairs(g.view(), observer)?.values[0];
                 let gap = ((top - 0.5 * objective) / objective).max(0.0);
                 report.error_bound = Some(gap);
                 report.status =
@@ -223,7 +239,7 @@ impl Mmc {
                     return Ok(p);
                 }
             }
-            p = p.dot(&g);
+            p = times(p.view(), g.view(), observer)?;
             let norm = p.iter().map(|v| v * v).sum::<f64>().sqrt();
             p /= norm;
         }
@@ -233,14 +249,16 @@ impl Mmc {
     /// The weights w with sum_j w_j s_j = 1 and sum sqrt(w' x^2) largest.
     fn weights(
         &self,
-        far: &Array2<f64>,
+        far: Array2<f64>,
         inner: &Array2<f64>,
         report: &mut Report,
         watch: &mut Watch<'_>,
     ) -> Result<Vec<f64>> {
         let d = far.ncols();
-        let s: Array1<f64> = inner.diag().to_owned();
-        let squares = far.mapv(|v| v * v) / &s;
+        let unit: Array1<f64> = inner.diag().to_owned();
+        let mut squares = far;
+        squares.mapv_inplace(|v| v * v);
+        squares /= &unit;
         let mut b = Array1::from_elem(d, 1.0 / d as f64);
         for iteration in 0..self.max_iterations {
             watch.step(iteration)?;
@@ -262,7 +280,7 @@ impl Mmc {
             let sum = b.sum();
             b /= sum;
         }
-        Ok((b / s).to_vec())
+        Ok((b / unit).to_vec())
     }
 }
 

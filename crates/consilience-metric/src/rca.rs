@@ -1,4 +1,6 @@
-use crate::scatter::{check_share, check_square, checked, inverse_root, shrunk, within};
+use crate::scatter::{
+    EIGEN, check_room, check_share, checked, inverse_root, n_within, shrunk, within,
+};
 use consilience_core::{Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation};
 
 use crate::standard::Standard;
@@ -75,7 +77,8 @@ impl Rca {
         /// Default yes.
         pub fn standardize(mut self, each: bool) { self.standardize = each }
 
-        /// How much memory the square matrices of the features may take. Default 8 GiB.
+        /// How much memory the features, their deviations and square matrices of them may take.
+        /// Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 }
@@ -95,22 +98,22 @@ impl MetricLearner for Rca {
         check_share(self.shrinkage)?;
         let sets = side.labelled_sets().iter().filter(|s| s.len() > 1).count();
         if sets > 0 {
-            check_square(self.budget, &features)?;
+            let rows = features.n_objects() + n_within(side);
+            check_room(self.budget, &features, rows, EIGEN)?;
         }
         observer.check()?;
         let mut report = Report::default();
-        let standard = Standard::new(&features, self.standardize)?;
+        let standard = Standard::new(&features, self.standardize, observer)?;
         if sets == 0 {
             report
                 .notes
                 .push("no must-links: the features are standardized, nothing is learned".into());
             return Ok(Fit::new(standard.alone()?, report));
         }
-        let rows = within(standard.z.view(), side);
+        let rows = within(standard.z.view(), side, observer)?;
         let root = report.stage("whitening", || {
-            inverse_root(shrunk(rows.view(), sets, self.shrinkage).view())
+            inverse_root(shrunk(rows.view(), sets, self.shrinkage, observer)?, observer)
         })?;
-        observer.check()?;
         Ok(Fit::new(standard.map(root)?, report))
     }
 }

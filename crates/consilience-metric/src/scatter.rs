@@ -1,27 +1,51 @@
 //! Second moments of the differences within sets, shrinkage, inverse roots.
 
 use consilience_core::{
-    Dense, Error, Features, MemoryBudget, Result, SideInformation, at_least_one, ensure,
+    Dense, Error, Features, MemoryBudget, Observer, Pace, Result, SideInformation, at_least_one,
+    ensure, room,
 };
-use consilience_num::eigen::symmetric_eigen;
-use consilience_num::rows::mean_row;
-use ndarray::{Array2, ArrayView2, Axis};
+use consilience_num::eigen::{SymmetricEigen, try_symmetric_eigen};
+use consilience_num::product::{across, times};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 /// Deviations of the objects of sets from the means of their sets, for sets of two and more.
-pub(crate) fn within(z: ArrayView2<'_, f64>, side: &SideInformation) -> Array2<f64> {
-    let sets: Vec<&Vec<usize>> = side.labelled_sets().iter().filter(|s| s.len() > 1).collect();
-    let mut out = Array2::zeros((sets.iter().map(|s| s.len()).sum(), z.ncols()));
-    let mut row = 0;
-    for set in sets {
-        let mean = mean_row(z, set);
+pub(crate) fn within(
+    z: ArrayView2<'_, f64>,
+    side: &SideInformation,
+    observer: &dyn Observer,
+) -> Result<Array2<f64>> {
+    let mut out = room::table(n_within(side), z.ncols())?;
+    let (mut pace, mut row) = (Pace::new(observer), 0);
+    for set in side.labelled_sets().iter().filter(|s| s.len() > 1) {
+        let mean = mean_of(z, set, &mut pace)?;
         for &i in set {
+            pace.work(z.ncols())?;
             let mut to = out.row_mut(row);
             to.assign(&z.row(i));
             to -= &mean;
             row += 1;
         }
     }
-    out
+    Ok(out)
+}
+
+/// How many rows [`within`] has.
+pub(crate) fn n_within(side: &SideInformation) -> usize {
+    side.labelled_sets().iter().map(Vec::len).filter(|&size| size > 1).sum()
+}
+
+/// Mean of some rows.
+pub(crate) fn mean_of(
+    z: ArrayView2<'_, f64>,
+    some: &[usize],
+    pace: &mut Pace<'_>,
+) -> Result<Array1<f64>> {
+    let mut mean = Array1::zeros(z.ncols());
+    for &i in some {
+        pace.work(z.ncols())?;
+        mean += &z.row(i);
+    }
+    Ok(mean / some.len().max(1) as f64)
 }
 
 /// `(1 - rho) S + rho m I`, S = second moment of the rows, m = mean of its diagonal.
@@ -32,14 +56,19 @@ pub(crate) fn within(z: ArrayView2<'_, f64>, side: &SideInformation) -> Array2<f
 /// one there. `spare` rows are not independent of the others (one per set mean). At least 1e-3 is
 /// taken, so that the result has an inverse whatever the rows are; rows that are all 0 give the
 /// identity.
-pub(crate) fn shrunk(rows: ArrayView2<'_, f64>, spare: usize, share: Option<f64>) -> Array2<f64> {
+pub(crate) fn shrunk(
+    rows: ArrayView2<'_, f64>,
+    spare: usize,
+    share: Option<f64>,
+    observer: &dyn Observer,
+) -> Result<Array2<f64>> {
     let (n, d) = rows.dim();
-    let mut s = rows.t().dot(&rows);
+    let mut s = across(rows, rows, observer)?;
     let free = n.saturating_sub(spare).max(1) as f64;
     s /= free;
     let mean = s.diag().sum() / d as f64;
     if !(mean > 0.0) {
-        return Array2::eye(d);
+        return identity(d);
     }
     let share = share.unwrap_or_else(|| {
         let square = s.iter().map(|v| v * v).sum::<f64>();
@@ -54,29 +83,43 @@ pub(crate) fn shrunk(rows: ArrayView2<'_, f64>, spare: usize, share: Option<f64>
     for j in 0..d {
         s[[j, j]] += share * mean;
     }
-    s
+    Ok(s)
+}
+
+/// The identity, in memory that may be refused.
+pub(crate) fn identity(d: usize) -> Result<Array2<f64>> {
+    let mut one = room::table(d, d)?;
+    one.diag_mut().fill(1.0);
+    Ok(one)
 }
 
 /// Least share of the identity in a shrunk moment.
 const LEAST_SHARE: f64 = 1e-3;
 
 /// The symmetric inverse root of a positive definite matrix.
-pub(crate) fn inverse_root(s: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
-    let eigen = eigenpairs(s)?;
+pub(crate) fn inverse_root(s: Array2<f64>, observer: &dyn Observer) -> Result<Array2<f64>> {
+    let eigen = eigenpairs(s.view(), observer)?;
+    drop(s);
     let largest = eigen.values.first().copied().unwrap_or(0.0);
     let floor = largest * 1e-14;
-    let mut scaled = eigen.vectors.clone();
+    let mut scaled = room::copied_table(eigen.vectors.view())?;
     for (mut column, &v) in scaled.axis_iter_mut(Axis(1)).zip(&eigen.values) {
         let v = v.max(floor);
         column *= if v > 0.0 { 1.0 / v.sqrt() } else { 0.0 };
     }
-    Ok(scaled.dot(&eigen.vectors.t()))
+    times(scaled.view(), eigen.vectors.t(), observer)
 }
 
 /// Eigenpairs, or the error that there are none.
-pub(crate) fn eigenpairs(s: ArrayView2<'_, f64>) -> Result<consilience_num::eigen::SymmetricEigen> {
-    symmetric_eigen(s)
-        .ok_or_else(|| Error::invalid("a scatter matrix of the features has no eigenpairs"))
+pub(crate) fn eigenpairs(
+    s: ArrayView2<'_, f64>,
+    observer: &dyn Observer,
+) -> Result<SymmetricEigen> {
+    observer.check()?;
+    let found = try_symmetric_eigen(s)?
+        .ok_or_else(|| Error::invalid("a scatter matrix of the features has no eigenpairs"))?;
+    observer.check()?;
+    Ok(found)
 }
 
 /// The features as a table, after the checks that every learner begins with.
@@ -94,9 +137,21 @@ pub(crate) fn check_loop(tolerance: f64, max_iterations: usize, max_pairs: usize
     at_least_one("max_pairs", max_pairs)
 }
 
-/// Refuses features so many that a few square matrices of them do not fit.
-pub(crate) fn check_square(budget: MemoryBudget, features: &Dense<'_>) -> Result<()> {
-    budget.check_square("matrices of the features", features.n_features(), 32)
+/// Square matrices that are held while [`eigenpairs`] of one of them are computed: it, and what
+/// the decomposition takes.
+pub(crate) const EIGEN: usize = 7;
+
+/// Refuses what a learner holds at the same time at most: so many tables of all objects or of
+/// pairs, by their rows, and so many square matrices of the features.
+pub(crate) fn check_room(
+    budget: MemoryBudget,
+    features: &Dense<'_>,
+    rows: usize,
+    squares: usize,
+) -> Result<()> {
+    let d = features.n_features();
+    let tables = [(rows, d), (d.saturating_mul(squares), d)];
+    budget.check_tables("matrices of the features and of the pairs", &tables, 8)
 }
 
 /// Refuses a share outside [0, 1].
@@ -115,16 +170,17 @@ mod tests {
     #[test]
     fn shrinkage_has_the_two_limits() {
         let rows = array![[1.0, 2.0], [-1.0, -2.0], [2.0, 1.0], [-2.0, -1.0]];
-        let full = shrunk(rows.view(), 0, Some(1.0));
+        let shrunk = |rows: &Array2<f64>, share| shrunk(rows.view(), 0, share, &()).unwrap();
+        let full = shrunk(&rows, Some(1.0));
         assert_abs_diff_eq!(full, Array2::eye(2) * 2.5, epsilon = 1e-12);
-        let none = shrunk(rows.view(), 0, Some(0.0));
+        let none = shrunk(&rows, Some(0.0));
         assert_abs_diff_eq!(none[[0, 1]], 2.0 * (1.0 - LEAST_SHARE), epsilon = 1e-12);
         // Many rows: hardly any; one row in many columns: much.
         let many = Array2::from_shape_fn((4000, 2), |(i, j)| rows[[i % 4, j]]);
-        assert!((shrunk(many.view(), 0, None)[[0, 1]] - 2.0).abs() < 0.01);
-        let root = inverse_root(none.view()).unwrap();
+        assert!((shrunk(&many, None)[[0, 1]] - 2.0).abs() < 0.01);
+        let root = inverse_root(none.clone(), &()).unwrap();
         let one = root.dot(&none).dot(&root);
         assert_abs_diff_eq!(one, Array2::eye(2), epsilon = 1e-10);
-        assert_eq!(shrunk(Array2::zeros((3, 2)).view(), 0, None), Array2::<f64>::eye(2));
+        assert_eq!(shrunk(&Array2::zeros((3, 2)), None), Array2::<f64>::eye(2));
     }
 }

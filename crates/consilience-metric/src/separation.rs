@@ -1,4 +1,4 @@
-use consilience_core::{Features, Observer, Partition, Result, Watch, ensure, with_rows};
+use consilience_core::{Features, Observer, Partition, Result, Stop, Watch, ensure, with_rows};
 use consilience_num::Float;
 use consilience_num::rows::{Rows, Scaled, squared};
 use pulp::{Arch, Simd, WithSimd};
@@ -164,6 +164,7 @@ fn extremes<F: Float>(
     let range = |b: usize| b * BLOCK..n.min((b + 1) * BLOCK);
     let arch = Arch::new();
     let mut total = Extremes::new(clusters);
+    let stop = Stop::new(watch.observer());
     for b in 0..blocks {
         watch.step(b)?;
         let mine = range(b);
@@ -173,6 +174,9 @@ fn extremes<F: Float>(
                 .map(|o| {
                     let theirs = range(o);
                     let mut found = Extremes::new(clusters);
+                    if stop.asked() {
+                        return found;
+                    }
                     rows.block(theirs.start, theirs.len(), |other| {
                         arch.dispatch(PairBlock {
                             rows: [a, other],
@@ -186,6 +190,7 @@ fn extremes<F: Float>(
                 })
                 .reduce_with(Extremes::join)
         });
+        stop.check()?;
         if let Some(part) = part {
             total = total.join(part);
         }

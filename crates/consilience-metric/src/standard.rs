@@ -1,6 +1,7 @@
 //! Features in the unit of their own spread, and back.
 
-use consilience_core::{Dense, Result, room};
+use consilience_core::{Dense, Observer, Pace, Result, room};
+use consilience_num::rows::narrowed;
 use ndarray::{Array2, Axis};
 
 use crate::LinearMap;
@@ -8,6 +9,8 @@ use crate::LinearMap;
 /// Deviations below this share of the largest entry of a column are rounding: the column is
 /// constant.
 const CONSTANT: f64 = 1e-12;
+/// What standardizing a number takes, in multiplications: passes over columns wait for memory.
+const PASSES: usize = 32;
 
 /// The features that vary, centred and each divided by its deviation (or all by one number), with
 /// the factors. What is learned from them has no place for the others: not in a mean over the
@@ -24,13 +27,15 @@ pub(crate) struct Standard {
 impl Standard {
     /// With `each`, every column gets deviation 1; without, all are divided by the root of the mean
     /// variance, which keeps their proportions. A constant column has weight 0 in every map.
-    pub(crate) fn new(features: &Dense<'_>, each: bool) -> Result<Self> {
+    pub(crate) fn new(features: &Dense<'_>, each: bool, observer: &dyn Observer) -> Result<Self> {
         let mut z = features.to_f64()?;
         let n = z.nrows() as f64;
+        let (mut pace, passes) = (Pace::new(observer), PASSES.saturating_mul(z.nrows()));
         let mut factor = Vec::with_capacity(z.ncols());
         let mut spread = Vec::with_capacity(z.ncols());
         // A power of two that brings a column to about 1, so that no square overflows or vanishes.
         for mut column in z.axis_iter_mut(Axis(1)) {
+            pace.work(passes)?;
             let largest = column.iter().fold(0.0f64, |m, v| m.max(v.abs()));
             let unit = if largest > 0.0 {
                 2f64.powi(-(largest.log2() as i32).clamp(-1000, 1000))
@@ -53,6 +58,7 @@ impl Standard {
         }
         let common = if each { None } else { Some(common_deviation(&spread, &factor)) };
         for ((mut column, factor), &s) in z.axis_iter_mut(Axis(1)).zip(&mut factor).zip(&spread) {
+            pace.work(passes / 4)?;
             let by = match common {
                 _ if s == 0.0 => 0.0,
                 None => 1.0 / s,
@@ -67,9 +73,8 @@ impl Standard {
         if varying.is_empty() {
             varying.push(0);
         }
-        if varying.len() < factor.len() {
-            z = room::table_of(z.nrows(), varying.len(), |(i, j)| z[[i, varying[j]]])?;
-        }
+        pace.work(z.len())?;
+        z = narrowed(z, &varying);
         Ok(Standard { z, varying, factor })
     }
 
@@ -127,7 +132,7 @@ mod tests {
     fn maps_reproduce_the_standard_features() {
         let x = array![[1e200, 3.0, -1.0], [3e200, 3.0, 2.0], [2e200, 3.0, 7.0]];
         for each in [true, false] {
-            let s = Standard::new(&x.view().into(), each).unwrap();
+            let s = Standard::new(&x.view().into(), each, &()).unwrap();
             assert!(s.z.iter().all(|v| v.is_finite()));
             assert_eq!(s.varying, [0, 2]);
             let y = s.map(Array2::eye(2)).unwrap().apply(x.view()).unwrap();
@@ -142,7 +147,7 @@ mod tests {
             assert!((w[[1, 0]] - w[[0, 0]] - 2.0 * (y[[1, 0]] - y[[0, 0]])).abs() < 1e-12);
             assert!((w[[1, 2]] - w[[0, 2]] - 2.0 * (y[[1, 1]] - y[[0, 1]])).abs() < 1e-12);
         }
-        let each = Standard::new(&x.view().into(), true).unwrap().z;
+        let each = Standard::new(&x.view().into(), true, &()).unwrap().z;
         assert!((each.column(1).dot(&each.column(1)) - 3.0).abs() < 1e-12);
     }
 
@@ -156,10 +161,10 @@ mod tests {
             _ => 0.1 + 1e-11 * (i % 2) as f64,
         });
         for each in [true, false] {
-            let s = Standard::new(&x.view().into(), each).unwrap();
+            let s = Standard::new(&x.view().into(), each, &()).unwrap();
             assert_eq!((s.factor[0], &s.varying[..]), (0.0, &[1, 2][..]));
         }
-        let z = Standard::new(&x.view().into(), true).unwrap().z;
+        let z = Standard::new(&x.view().into(), true, &()).unwrap().z;
         for j in [0, 1] {
             assert!(z.column(j).sum().abs() < 1e-6 * n as f64, "{}", z.column(j).sum());
             assert!((z.column(j).dot(&z.column(j)) / n as f64 - 1.0).abs() < 1e-9);

@@ -2,7 +2,7 @@ use std::fmt;
 
 use consilience_core::{
     Clusters, ConsensusFunction, Features, Fit, MemoryBudget, Observer, Partition, Report, Result,
-    Seed,
+    Seed, check_answer,
 };
 use consilience_generate::{Generator, KMeans};
 use consilience_trust::Recommended;
@@ -125,7 +125,9 @@ impl ConsensusClustering {
     ///
     /// # Errors
     /// Those of [`Generator::fit`] and of the consensus function;
-    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where that labels no object.
+    /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where that labels no object,
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) where it returns
+    /// another number of labels than there are objects.
     pub fn fit<'a>(
         &self,
         features: impl Into<Features<'a>>,
@@ -148,7 +150,10 @@ impl ConsensusClustering {
         let made = self.generator.fit(features, observer)?;
         let ensemble = made.output;
         let views = self.generator.views(features)?;
-        let found = self.method.function().fit(&ensemble, observer)?;
+        let method = self.method.function();
+        let found = method.fit(&ensemble, observer)?;
+        let (labels, n) = (found.output.n_objects(), ensemble.n_objects());
+        check_answer(method.name(), "labels", labels, n)?;
         let mut report = joined(made.report, found.report);
         let places = report.stage("prototypes", || {
             Prototypes::of_members(views, features.dense()?.to_f64()?.view(), &ensemble, observer)

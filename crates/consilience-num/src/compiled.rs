@@ -11,6 +11,7 @@ pub trait Family {
 }
 
 /// The two of a family, of which [`Float::of`](crate::Float::of) takes one. Unnameable outside.
+#[expect(missing_debug_implementations, reason = "nobody outside ever holds one")]
 pub struct Both<T: Family> {
     /// For `f32`.
     pub single: T::Of<f32>,

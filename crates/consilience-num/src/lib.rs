@@ -17,6 +17,7 @@ pub mod logdet;
 pub mod near;
 #[doc(hidden)]
 pub mod place;
+pub mod product;
 pub mod reduce;
 pub mod rows;
 pub mod sets;

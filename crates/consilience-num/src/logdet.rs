@@ -60,6 +60,9 @@ struct Projection {
     dual: f64,
 }
 
+/// Multiplications of a sweep between two questions whether to go on.
+const WORK: usize = 1 << 28;
+
 /// Squared differences below this share of the far bound are rounding.
 const EQUAL: f64 = 1e-20;
 
@@ -101,7 +104,8 @@ impl LogDet {
 
     /// Sweeps over all links, in the order in which they were added, until a sweep changes the
     /// duals by at most `tolerance` times their sum: the sweeps done, and whether that was reached.
-    /// `before` is called with the number of each sweep before it, and may stop with an error.
+    /// `before` is called with the number of each sweep before it, and in a long sweep now and
+    /// then, and may stop with an error.
     ///
     /// # Errors
     /// That of `before`.
@@ -117,14 +121,25 @@ impl LogDet {
         for sweep in 0..sweeps {
             before(sweep).inspect_err(|_| one.finish())?;
             let mut moved = Moved::default();
+            let mut work = 0;
             match &mut blocks {
                 Some(blocks) => {
                     for block in links.chunks_mut(blocks::LINKS) {
+                        if work > WORK {
+                            before(sweep)?;
+                            work = 0;
+                        }
+                        work += 2 * block.len() * one.q * one.q;
                         blocks.project(one.m, block, *slack, &mut moved);
                     }
                 }
                 None => {
                     for link in links.iter_mut() {
+                        if work > WORK {
+                            before(sweep).inspect_err(|_| one.finish())?;
+                            work = 0;
+                        }
+                        work += 2 * one.q * one.q;
                         let square = one.square(&link.v);
                         one.pending = link.project(square, *slack, &mut moved);
                     }
@@ -397,5 +412,30 @@ mod tests {
         assert!(metric.settle(0.0, 9, stop).is_err());
         assert_eq!(metric, one);
         assert_eq!(LogDet::new(0, 1.0, 0.5, 4.0).settle(0.1, 5, |_| Ok(())).unwrap(), (1, true));
+    }
+
+    #[test]
+    fn a_long_sweep_is_asked_about_in_its_middle() {
+        for q in [100, 200] {
+            let mut metric = LogDet::new(q, 1.0, 0.5, 4.0);
+            let mut s = Seed(1).stream();
+            for _ in 0..2 * WORK / (2 * q * q) {
+                assert!(metric.add((0..q).map(|_| s.normal()).collect(), Link::Must));
+            }
+            let mut asked = Vec::new();
+            let (sweeps, _) = metric
+                .settle(1e-300, 1, |s| {
+                    asked.push(s);
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!((sweeps, asked), (1, vec![0, 0]), "{q}");
+            let mut asked = 0;
+            let stop = |_| {
+                asked += 1;
+                if asked == 2 { Err(Error::cancelled()) } else { Ok(()) }
+            };
+            assert!(metric.settle(1e-300, 9, stop).is_err());
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! The columns of a row are summed in eight lanes that are joined in a fixed order, so that the
 //! compiler can use vectors of any width and the bits stay the same.
 
-use consilience_core::{Dense, with_rows};
+use consilience_core::{Dense, Observer, Pace, Result, room, with_rows};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 use crate::Float;
@@ -34,6 +34,7 @@ pub fn squared<A: Float, B: Float>(x: &[A], c: &[B]) -> f64 {
 }
 
 /// Features that can be squared: as they came, or in a [`Place`] where their squares are in range.
+#[derive(Debug)]
 pub struct Scaled<'a> {
     features: Dense<'a>,
     copy: Option<Array2<f64>>,
@@ -69,6 +70,7 @@ impl<'a> Scaled<'a> {
 }
 
 /// Rows in blocks, one after the other in memory.
+#[derive(Debug)]
 pub struct Rows<'a, F> {
     view: ArrayView2<'a, F>,
     flat: Option<&'a [F]>,
@@ -108,13 +110,46 @@ impl<'a, F: Float> Rows<'a, F> {
     }
 }
 
-/// One row `x_i - x_j` per pair.
-pub fn differences(x: ArrayView2<'_, f64>, pairs: &[(usize, usize)]) -> Array2<f64> {
-    let mut out = Array2::zeros((pairs.len(), x.ncols()));
+/// One row `x_i - x_j` per pair; asks between rows, in memory that may be refused.
+///
+/// # Errors
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge),
+/// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+pub fn differences(
+    x: ArrayView2<'_, f64>,
+    pairs: &[(usize, usize)],
+    observer: &dyn Observer,
+) -> Result<Array2<f64>> {
+    let mut out = room::table(pairs.len(), x.ncols())?;
+    let mut pace = Pace::new(observer);
     for (mut row, &(i, j)) in out.rows_mut().into_iter().zip(pairs) {
-        row.assign(&(&x.row(i) - &x.row(j)));
+        pace.work(x.ncols())?;
+        row.assign(&x.row(i));
+        row -= &x.row(j);
     }
-    out
+    Ok(out)
+}
+
+/// Some columns of a table, ascending, in its own memory.
+pub fn narrowed(x: Array2<f64>, columns: &[usize]) -> Array2<f64> {
+    let (n, d) = x.dim();
+    if columns.len() == d {
+        return x;
+    }
+    if !x.is_standard_layout() {
+        return x.select(Axis(1), columns);
+    }
+    let (mut values, first) = x.into_raw_vec_and_offset();
+    let first = first.unwrap_or(0);
+    let mut to = 0;
+    for i in 0..n {
+        for &j in columns {
+            values[to] = values[first + i * d + j];
+            to += 1;
+        }
+    }
+    values.truncate(to);
+    Array2::from_shape_vec((n, columns.len()), values).unwrap_or_default()
 }
 
 /// Mean of some rows; 0 of none.
@@ -214,9 +249,20 @@ mod tests {
     }
 
     #[test]
+    fn columns_are_taken_out_in_any_layout() {
+        let x = table(7, 5);
+        let turned = x.t().as_standard_layout().into_owned().reversed_axes();
+        for columns in [vec![], vec![4], vec![0, 3], vec![0, 1, 2, 3, 4]] {
+            let expected = x.select(Axis(1), &columns);
+            assert_eq!(narrowed(x.clone(), &columns), expected);
+            assert_eq!(narrowed(turned.clone(), &columns), expected);
+        }
+    }
+
+    #[test]
     fn differences_and_means() {
         let x = ndarray::array![[1.0, 2.0], [4.0, 8.0], [-3.0, 0.5]];
-        let found = differences(x.view(), &[(1, 0), (0, 2)]);
+        let found = differences(x.view(), &[(1, 0), (0, 2)], &()).unwrap();
         assert_eq!(found, ndarray::array![[3.0, 6.0], [4.0, 1.5]]);
         assert_eq!(mean_row(x.view(), &[0, 1]), ndarray::array![2.5, 5.0]);
         assert_eq!(mean_row(x.view(), &[]), ndarray::array![0.0, 0.0]);

@@ -15,9 +15,12 @@
 
 use std::ops::Range;
 
+use consilience_core::{Observer, Result};
 use ndarray::{Array1, Array2, ArrayView2, s};
 
-use crate::eigen::{SymmetricOperator, TruncatedOptions, symmetric_eigen, truncated_eigen};
+use crate::eigen::{
+    SymmetricOperator, TruncatedOptions, end, try_symmetric_eigen, try_truncated_eigen,
+};
 use crate::reduce::map_each;
 use crate::sparse::Csr;
 
@@ -63,9 +66,27 @@ pub struct SmallSide {
 /// `tau`: A. A. Amini, A. Chen, P. J. Bickel, E. Levina, "Pseudo-likelihood methods for community
 /// detection in large sparse networks", 2013, Section 2.4.
 pub fn small_side(w: ArrayView2<'_, f64>, count: usize, tau: f64) -> Option<SmallSide> {
+    try_small_side(w, count, tau, &()).unwrap_or_else(end)
+}
+
+/// As [`small_side`], and can be cancelled before each product with the table.
+///
+/// # Errors
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where there is no memory for the
+/// eigenvectors, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+///
+/// # Complexity
+/// As [`small_side`].
+#[doc(hidden)]
+pub fn try_small_side(
+    w: ArrayView2<'_, f64>,
+    count: usize,
+    tau: f64,
+    observer: &dyn Observer,
+) -> Result<Option<SmallSide>> {
     let p = w.nrows();
     if w.ncols() != p || w.iter().any(|v| !v.is_finite()) {
-        return None;
+        return Ok(None);
     }
     let sums: Vec<f64> = w.rows().into_iter().map(|row| row.sum()).collect();
     let own = tau * (sums.iter().sum::<f64>() / p.max(1) as f64);
@@ -88,22 +109,23 @@ pub fn small_side(w: ArrayView2<'_, f64>, count: usize, tau: f64) -> Option<Smal
     let (values, mut vectors) = 'found: {
         if p > DENSE && count < p / 5 {
             let options = TruncatedOptions::new(count).tolerance(TOLERANCE);
-            let top =
-                truncated_eigen(&Links { links: links(), scale: &scale, everywhere }, &options);
+            let links = Links { links: links(), scale: &scale, everywhere };
+            let top = try_truncated_eigen(&links, &options, observer)?;
             if top.converged {
                 break 'found (top.values, top.vectors);
             }
         }
         let a =
             Array2::from_shape_fn((p, p), |(i, j)| (w[[i, j]] + everywhere) * scale[i] * scale[j]);
-        let mut all = symmetric_eigen(a.view())?;
+        observer.check()?;
+        let Some(mut all) = try_symmetric_eigen(a.view())? else { return Ok(None) };
         all.values.truncate(count);
         (all.values, all.vectors.slice(s![.., ..count]).to_owned())
     };
     for (mut row, &s) in vectors.rows_mut().into_iter().zip(&scale) {
         row *= s;
     }
-    Some(SmallSide { values, coordinates: vectors })
+    Ok(Some(SmallSide { values, coordinates: vectors }))
 }
 
 /// Residual of an eigenpair: coordinates feed a k-means, which sees no more digits.

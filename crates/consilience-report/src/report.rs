@@ -1,9 +1,10 @@
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use consilience_consensus::Lwea;
 use consilience_core::{
-    Clusters, ConsensusFunction, Ensemble, Features, Hierarchy, MemoryBudget, Observer, Partition,
-    Result, Seed, ensure,
+    Clusters, ConsensusFunction, Dendrogram, Ensemble, Features, Fit, Hierarchy, MemoryBudget,
+    Microclusters, Observer, Partition, Result, Seed, check_answer, ensure,
 };
 use consilience_trust::Recommended;
 
@@ -39,7 +40,7 @@ type Make<'a, T> = Box<dyn Fn(Clusters) -> Result<T> + Send + Sync + 'a>;
 pub struct Candidate<'a> {
     pub(crate) name: String,
     pub(crate) about: String,
-    pub(crate) make: Make<'a, Function>,
+    make: Make<'a, Function>,
     pub(crate) tree: Option<Make<'a, Box<dyn Hierarchy>>>,
 }
 
@@ -63,6 +64,43 @@ impl<'a> Candidate<'a> {
 
         /// A sentence on the method, its paper and its parameters. Default none.
         pub fn about(mut self, about: impl Into<String>) { self.about = about.into() }
+    }
+
+    /// Makes the method and runs it, and refuses labels of other objects.
+    pub(crate) fn fit(
+        &self,
+        clusters: Clusters,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
+        let found = (self.make)(clusters)?.fit(ensemble, observer)?;
+        check_answer(&self.name, "labels", found.output.n_objects(), ensemble.n_objects())?;
+        Ok(found)
+    }
+
+    /// The tree, with the microclusters that are its leaves; `None` where the method cuts none.
+    pub(crate) fn grown(
+        &self,
+        clusters: Clusters,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Option<(Microclusters, Dendrogram)>> {
+        let Some(make) = &self.tree else { return Ok(None) };
+        let (leaves, tree) = make(clusters)?.dendrogram(ensemble, observer)?;
+        let (objects, n) = (leaves.grouping().n_objects(), ensemble.n_objects());
+        check_answer(&self.name, "objects behind leaves of a tree", objects, n)?;
+        tree.check_answer(&self.name, leaves.n_nodes())?;
+        Ok(Some((leaves, tree)))
+    }
+}
+
+impl fmt::Debug for Candidate<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Candidate")
+            .field("name", &self.name)
+            .field("about", &self.about)
+            .field("tree", &self.tree.is_some())
+            .finish_non_exhaustive()
     }
 }
 
@@ -89,6 +127,7 @@ impl<'a> Candidate<'a> {
 /// assert_eq!(effects[0].name, "length");
 /// # Ok::<(), consilience::Error>(())
 /// ```
+#[derive(Debug)]
 pub struct ClusteringReport<'a> {
     pub(crate) ensemble: &'a Ensemble,
     pub(crate) candidates: Vec<Candidate<'a>>,
@@ -209,13 +248,14 @@ impl<'a> ClusteringReport<'a> {
     /// Those of the first method;
     /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where no object is labelled,
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) where features,
-    /// truth or names are of another number of objects, columns, classes or members,
+    /// truth or names are of another number of objects, columns, classes or members, or the first
+    /// method returns labels of another number of objects,
     /// [`ErrorKind::NonFinite`](consilience_core::ErrorKind::NonFinite) for features,
     /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for an empty
     /// range of numbers of clusters, or one that begins above 2 and the number of distinct objects,
     /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget,
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled). A method other than the
-    /// first that fails is left out, and the page says why.
+    /// first that fails is left out, as is a tree, and the page says why.
     pub fn run(&self, observer: &dyn Observer) -> Result<Findings> {
         self.check()?;
         let own;

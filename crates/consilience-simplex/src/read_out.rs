@@ -193,8 +193,8 @@ impl WeightUpdater {
         self.budgets.work.check_table("memberships", n, r + 1, 8)?;
         let support = self.support();
         let width = Votes::width(r);
-        let mut values = vec![0.0; n * r];
-        let mut evidence = vec![0.0; n];
+        let mut values = room::zeros(n * r)?;
+        let mut evidence = room::zeros(n)?;
         let of_block = |block: usize, values: &mut [f64], evidence: &mut [f64]| {
             let mut votes = Votes::new(self.weighted(), &support);
             votes.count(block * width, evidence.len());

@@ -1,5 +1,7 @@
 //! The numbers of clusters that were tried, and what the criteria make of them.
 
+use consilience_core::ties::{EQUAL, first_largest};
+
 use crate::ConsensusCdf;
 
 /// An area that grows by less than this share has stopped growing.
@@ -8,8 +10,6 @@ const GROWTH: f64 = 0.1;
 const USUAL: f64 = 7.0;
 /// Variance of the logarithm of the number of classes.
 const USUAL_VARIANCE: f64 = 0.25;
-/// Values of a criterion, all of them from -1 to 1, that differ by less are equal but for rounding.
-const EQUAL: f64 = 1e-9;
 /// The warning of a criterion that tells no number from another.
 const SAME: &str = "it is the same for all numbers tried";
 
@@ -82,8 +82,9 @@ pub struct NumberRow {
 pub struct Criterion {
     /// `eigengap`, `pac`, `lifetime`, `delta-area` or `directions`.
     pub name: &'static str,
-    /// The number of clusters that it chooses, the least of equally good ones; the least that was
-    /// tried where the criterion is the same for all, as its warning then says.
+    /// The number of clusters that it chooses, the least of equally good ones, whose values differ
+    /// by no more than 1e-9; the least that was tried where the criterion is the same for all, as
+    /// its warning then says.
     pub clusters: usize,
     /// Why not to trust it here; `None` where nothing is against it.
     pub warning: Option<String>,
@@ -138,7 +139,7 @@ fn criteria(rows: &[NumberRow], shared: Option<f64>) -> Vec<Criterion> {
     if let Some(lives) = column(|r| r.lifetime) {
         criteria.push(criterion("lifetime", at(largest(&lives)), &lives));
     }
-    let growing = rows.iter().rposition(|r| r.delta_area >= GROWTH).unwrap_or(0);
+    let growing = rows.iter().rposition(|r| r.delta_area >= GROWTH - EQUAL).unwrap_or(0);
     let endless = growing + 1 == rows.len() && rows.len() > 1;
     criteria.push(Criterion {
         name: "delta-area",
@@ -154,7 +155,8 @@ fn criteria(rows: &[NumberRow], shared: Option<f64>) -> Vec<Criterion> {
 /// The number of directions that the members share, among the numbers that were tried. What is
 /// beyond the largest of these is known to be more, not how much.
 fn directions(shared: f64, (least, largest): (usize, usize)) -> Criterion {
-    let nearest = shared.round() as usize;
+    // Halfway between two numbers the smaller one.
+    let nearest = (shared - 0.5 - EQUAL).ceil() as usize;
     let warning = if nearest > largest {
         Some(format!("the members share more than {largest} directions, and no more were tried"))
     } else if nearest < least {
@@ -219,16 +221,16 @@ fn listed(mut words: Vec<String>) -> String {
     }
 }
 
-/// The first largest entry.
+/// The first largest entry of a criterion, all of which are from -1 to 1.
 fn largest(values: &[f64]) -> usize {
-    (1..values.len()).fold(0, |b, i| if values[i] > values[b] { i } else { b })
+    first_largest(values.iter().copied(), 1.0)
 }
 
 /// A criterion that takes the largest value: where that is the last, or the values only fall, it
 /// merely names an end of the range, and where they are equal it names nothing.
 fn criterion(name: &'static str, clusters: usize, values: &[f64]) -> Criterion {
-    let rises = values.windows(2).all(|w| w[1] >= w[0]);
-    let falls = values.windows(2).all(|w| w[1] <= w[0]);
+    let rises = values.windows(2).all(|w| w[1] >= w[0] - EQUAL);
+    let falls = values.windows(2).all(|w| w[1] <= w[0] + EQUAL);
     let best_at_the_end = largest(values) + 1 == values.len();
     let (low, high) = values
         .iter()
@@ -341,6 +343,10 @@ mod tests {
         assert_eq!(warning(&[0.2, 0.2]), SAME);
         assert_eq!(warning(&[0.2, 0.2 + 1e-16, 0.2]), SAME);
         assert_eq!(warning(&[0.2]), "");
+        // Equal but for rounding.
+        assert_eq!(largest(&[0.1, 0.3, 0.3 + 1e-16]), 1);
+        assert!(warning(&[0.3, 0.2, 0.2 + 1e-16]).contains("smallest"));
+        assert!(warning(&[0.2 + 1e-16, 0.2, 0.3]).contains("largest number tried"));
         // What tells no number from another counts nowhere.
         let of = |name, clusters, same: bool| Criterion {
             name,
@@ -362,11 +368,26 @@ mod tests {
         assert_eq!((k, why.as_str()), (20, "only directions choose a number"));
     }
 
+    /// Both gaps, behind two clusters and behind three, are 1 / (2 sqrt 3).
+    #[test]
+    fn rounding_chooses_no_number() {
+        let members = [[0, 1, 2, 1], [0, 1, 0, 0]];
+        let members = members.map(|labels| Partition::from_labels(&labels).unwrap());
+        let ensemble = Ensemble::new(members.to_vec()).unwrap();
+        let table = ClusterNumber::new().choose(&ensemble).unwrap();
+        let gap = |k: usize| table.rows[k - 2].eigengap.unwrap();
+        assert!((gap(2) - 0.5 / 3f64.sqrt()).abs() < 1e-9);
+        assert!((gap(3) - 0.5 / 3f64.sqrt()).abs() < 1e-9);
+        let chosen = table.criteria.iter().find(|c| c.name == "eigengap").unwrap();
+        assert_eq!((chosen.clusters, table.recommended), (2, 3), "{:?}", table.notes);
+    }
+
     #[test]
     fn directions_beyond_what_was_tried_are_told_without_a_number() {
         let of = |shared| directions(shared, (3, 5));
         assert_eq!((of(4.4).clusters, of(4.4).warning), (4, None));
         assert_eq!((of(5.4).clusters, of(5.4).warning), (5, None));
+        assert_eq!((of(3.5).clusters, of(3.5 + 1e-15).clusters, of(3.6).clusters), (3, 3, 4));
         assert_eq!(of(5.6).clusters, 5);
         assert!(of(5.6).warning.unwrap().starts_with("the members share more than 5 directions"));
         assert_eq!(of(1.2).clusters, 3);

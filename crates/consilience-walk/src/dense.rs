@@ -1,6 +1,6 @@
 //! G = sum over t of P^t (P^t)' as a dense matrix, in two ways that agree.
 
-use consilience_core::{Error, Observer, Result, room};
+use consilience_core::{Error, Observer, Result, Stop, room};
 use consilience_num::eigen::try_symmetric_eigen;
 use consilience_num::reduce::each_chunk;
 use consilience_num::sparse::Csr;
@@ -116,6 +116,7 @@ pub(crate) fn by_eigenpairs(
         row *= r;
     }
     let mut core = weighted.t().dot(&weighted);
+    observer.check()?;
     for ((a, b), c) in core.indexed_iter_mut() {
         *c *= geometric(eigen.values[a] * eigen.values[b], length);
     }
@@ -123,7 +124,10 @@ pub(crate) fn by_eigenpairs(
     for (mut row, &r) in left.rows_mut().into_iter().zip(&scale) {
         row /= r;
     }
-    let inner = left.dot(&core).dot(&left.t());
+    let half = left.dot(&core);
+    observer.check()?;
+    let inner = half.dot(&left.t());
+    observer.check()?;
     let mut g = room::zeros(n * n)?;
     for (a, &i) in linked.iter().enumerate() {
         for (b, &j) in linked.iter().enumerate() {
@@ -151,10 +155,13 @@ pub(crate) fn geometric(x: f64, length: usize) -> f64 {
 /// The cosine of the trajectories: `G_ij / sqrt(G_ii G_jj)`. Isolated microclusters are similar to
 /// themselves alone. Reads the upper triangle and writes a matrix that is symmetric to the last
 /// bit.
-pub(crate) fn cosine(g: &[f64], n: usize) -> Result<Vec<f64>> {
+pub(crate) fn cosine(g: &[f64], n: usize, observer: &dyn Observer) -> Result<Vec<f64>> {
     let norm: Vec<f64> = (0..n).map(|i| g[i * n + i].sqrt()).collect();
-    let mut out = room::zeros(n * n)?;
+    let (mut out, stop) = (room::zeros(n * n)?, Stop::new(observer));
     each_chunk(&mut out, TILE * n.max(1), &|c, strip: &mut [f64]| {
+        if stop.asked() {
+            return;
+        }
         let top = c * TILE;
         for left in (0..n).step_by(TILE) {
             for (r, row) in strip.chunks_exact_mut(n).enumerate() {
@@ -172,13 +179,19 @@ pub(crate) fn cosine(g: &[f64], n: usize) -> Result<Vec<f64>> {
             }
         }
     });
+    stop.check()?;
     Ok(out)
 }
 
 /// Any measure of `<u, v>`, `<u, u>` and `<v, v>`; isolated microclusters are similar to themselves
 /// alone. Reads the upper triangle and writes a matrix that is symmetric to the last bit.
-pub(crate) fn measured(g: &[f64], n: usize, measure: fn(f64, f64, f64) -> f64) -> Result<Vec<f64>> {
-    let mut out = room::zeros(n * n)?;
+pub(crate) fn measured(
+    g: &[f64],
+    n: usize,
+    measure: fn(f64, f64, f64) -> f64,
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
+    let (mut out, stop) = (room::zeros(n * n)?, Stop::new(observer));
     let entry = |i: usize, j: usize| {
         let (low, high) = (i.min(j), i.max(j));
         let (own, other) = (g[low * n + low], g[high * n + high]);
@@ -189,10 +202,11 @@ pub(crate) fn measured(g: &[f64], n: usize, measure: fn(f64, f64, f64) -> f64) -
         }
     };
     each_chunk(&mut out, TILE * n.max(1), &|c, rows: &mut [f64]| {
-        for (r, row) in rows.chunks_exact_mut(n).enumerate() {
+        for (r, row) in rows.chunks_exact_mut(n).enumerate().take_while(|_| !stop.asked()) {
             row.iter_mut().enumerate().for_each(|(j, out)| *out = entry(c * TILE + r, j));
         }
     });
+    stop.check()?;
     Ok(out)
 }
 

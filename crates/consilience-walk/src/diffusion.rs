@@ -156,7 +156,7 @@ impl Diffusion {
         observer: &dyn Observer,
     ) -> Result<Array2<f64>> {
         self.check_parameters()?;
-        let incidence = ClusterIncidence::of(nodes)?;
+        let incidence = ClusterIncidence::of_observed(nodes, observer)?;
         Ok(self.places(&incidence, &mut Report::default(), observer)?.rows)
     }
 
@@ -192,7 +192,7 @@ impl Diffusion {
         let done = Mutex::new(0);
         let start = |restart: usize| {
             let mut stream = self.seed.derive("diffusion", restart as u64).stream();
-            let centres = rows.select(Axis(0), &spread(&columns, sizes, k, &mut stream));
+            let centres = rows.select(Axis(0), &spread(&columns, sizes, k, &mut stream, observer)?);
             let inner = OnlyCancels(observer);
             let fit = kmeans::from_centres(rows, Some(sizes), centres.view(), &options, &inner)?;
             if let Ok(mut done) = done.lock() {
@@ -238,7 +238,7 @@ impl Diffusion {
         let dimensions = clusters.saturating_mul(self.width);
         incidence.check_overlaps(self.budget)?;
         // Once whole and, where there are several, twice component by component.
-        let parts = Components::of_incidence(incidence);
+        let parts = Components::of_incidence(incidence, observer)?;
         let wide = dimensions.min(incidence.n_clusters());
         let bytes = if parts.n_components() > 1 { 24 } else { 16 };
         self.budget.check_table("places of microclusters", incidence.n_rows(), wide, bytes)?;
@@ -247,6 +247,7 @@ impl Diffusion {
         let spectrum =
             IncidenceSpectrum::within(incidence, &weights, dimensions, self.budget, observer)?;
         let mut rows = spectrum.rows_in_lowest_terms(incidence, dimensions)?;
+        observer.check()?;
         // The rows have sigma as a factor already, and the values are sigma^2.
         for (j, value) in spectrum.values.iter().take(rows.ncols()).enumerate() {
             let scale = value.max(0.0).powf(0.5 * (self.steps as f64 - 1.0));
@@ -281,7 +282,7 @@ impl NodeConsensus for Diffusion {
     }
 
     fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
-        Microclusters::observed(ensemble, observer)?.canonical()
+        Microclusters::observed(ensemble, observer)?.canonical_observed(observer)
     }
 
     fn solve(
@@ -292,7 +293,7 @@ impl NodeConsensus for Diffusion {
     ) -> Result<Vec<usize>> {
         self.check_parameters()?;
         report.inner_stage("partition", |inner| {
-            let incidence = ClusterIncidence::of(nodes)?;
+            let incidence = ClusterIncidence::of_observed(nodes, observer)?;
             let places = self.places(&incidence, inner, observer)?;
             self.cut(places, incidence.sizes(), inner, observer)
         })
@@ -303,7 +304,13 @@ impl NodeConsensus for Diffusion {
 /// distance to those before, where the best leaves least inertia (greedy k-means++). Long walks
 /// gather the rows in few tight places, and plain k-means++ too often starts twice in one and never
 /// in another. Fewer than k where all rows are taken.
-fn spread(columns: &[f64], weights: &[f64], k: usize, stream: &mut Stream) -> Vec<usize> {
+fn spread(
+    columns: &[f64],
+    weights: &[f64],
+    k: usize,
+    stream: &mut Stream,
+    observer: &dyn Observer,
+) -> Result<Vec<usize>> {
     // Column by column, so that the rows are summed side by side.
     let squares = |to: usize| -> Vec<f64> {
         let mut sums = vec![0.0; weights.len()];
@@ -315,7 +322,7 @@ fn spread(columns: &[f64], weights: &[f64], k: usize, stream: &mut Stream) -> Ve
         }
         sums
     };
-    let Some(first) = stream.weighted(weights) else { return Vec::new() };
+    let Some(first) = stream.weighted(weights) else { return Ok(Vec::new()) };
     let mut chosen = vec![first];
     let mut nearest = squares(first);
     let tries = 2 + (k as f64).ln() as usize;
@@ -323,7 +330,8 @@ fn spread(columns: &[f64], weights: &[f64], k: usize, stream: &mut Stream) -> Ve
         let mass: Vec<f64> = nearest.iter().zip(weights).map(|(d, w)| d * w).collect();
         let mut best: Option<(f64, usize, Vec<f64>)> = None;
         for _ in 0..tries {
-            let Some(drawn) = stream.weighted(&mass) else { return chosen };
+            observer.check()?;
+            let Some(drawn) = stream.weighted(&mass) else { return Ok(chosen) };
             let mut left = squares(drawn);
             left.iter_mut().zip(&nearest).for_each(|(d, n)| *d = n.min(*d));
             let inertia = left.iter().zip(weights).map(|(d, w)| d * w).sum();
@@ -336,7 +344,7 @@ fn spread(columns: &[f64], weights: &[f64], k: usize, stream: &mut Stream) -> Ve
             nearest = left;
         }
     }
-    chosen
+    Ok(chosen)
 }
 
 #[cfg(test)]

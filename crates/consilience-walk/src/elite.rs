@@ -106,7 +106,7 @@ impl EliteNeighbours {
                 let others = (0..n).filter(|&j| j != i).map(|j| (j as u32, row.ratio(j)));
                 counted(strongest(others.filter(|&(_, w)| w > 0.0).collect(), k))
             })?
-        } else if let Some((incidence, sets)) = as_bits(microclusters, budget)? {
+        } else if let Some((incidence, sets)) = as_bits(microclusters, budget, observer)? {
             let scratch = (PlaceCounts::new(&sets, members)?, 0);
             each(&scratch, n, observer, |(counts, threshold), i| {
                 counts.fill(&sets, incidence.clusters_of(i));
@@ -145,7 +145,7 @@ impl EliteNeighbours {
     /// # Errors
     /// As [`EliteNeighbours::of`].
     pub fn of_similarity(graph: &SimilarityGraph, k: usize) -> Result<Self> {
-        Self::of_similarity_within(graph, k, MemoryBudget::default())
+        Self::of_similarity_within(graph, k, MemoryBudget::default(), &())
     }
 
     /// As [`EliteNeighbours::of_similarity`], for a given budget.
@@ -153,12 +153,14 @@ impl EliteNeighbours {
         graph: &SimilarityGraph,
         k: usize,
         budget: MemoryBudget,
+        observer: &dyn Observer,
     ) -> Result<Self> {
         ensure!(k > 0, invalid("0 elite neighbours; expected at least 1"));
         let (s, n) = (graph.weights(), graph.grouping().n_nodes());
         let mut seen = 0;
         let mut own = Vec::with_capacity(n);
         for (i, row) in s.rows().into_iter().enumerate() {
+            observer.check()?;
             let others = row.iter().enumerate().filter(|&(j, &w)| j != i && w > 0.0);
             let row = strongest(others.map(|(j, &w)| (j as u32, w)).collect(), k);
             seen += row.len();
@@ -202,6 +204,7 @@ fn each<R: Clone + Sync, T: Send>(
 fn as_bits(
     microclusters: &Microclusters,
     budget: MemoryBudget,
+    observer: &dyn Observer,
 ) -> Result<Option<(ClusterIncidence, PlaceSets)>> {
     let nodes = microclusters.n_nodes();
     let clusters: usize = microclusters.rows().iter().map(|member| member.n_clusters()).sum();
@@ -210,7 +213,7 @@ fn as_bits(
     {
         return Ok(None);
     }
-    let incidence = ClusterIncidence::of(microclusters)?;
+    let incidence = ClusterIncidence::of_observed(microclusters, observer)?;
     let mut sets = PlaceSets::new(nodes, clusters)?;
     for cluster in 0..clusters {
         incidence.rows_of(cluster).iter().for_each(|&i| sets.insert(cluster, i as usize));

@@ -164,18 +164,25 @@ impl Ptgp {
         self.similarity.parameters.check()?;
         let n = nodes.n_nodes();
         ensure!(n > 0, empty("a bipartite graph of no microclusters"));
-        let incidence = ClusterIncidence::of(nodes)?;
-        self.similarity.budget.check_table("bipartite graph", n, incidence.n_clusters(), 16)?;
-        // A member that counts twice has each of its clusters twice.
-        let often = Array1::from(incidence.cluster_weights());
+        let budget = self.similarity.budget;
+        // Of memberships there may be more clusters than the most probable ones.
+        let clusters = nodes.rows().iter().map(|member| member.n_clusters()).sum();
+        budget.check_table("bipartite graph", n, clusters, 16)?;
         let (k, length) = self.similarity.parameters.resolve(n);
         let dense = self.may_be_dense(n);
         if !dense {
             self.check_steps(n, length)?;
         } else if self.asks_for_dense() {
             self.similarity.check_room(n)?;
+        } else {
+            // One of the two is made, whatever the links are.
+            self.check_steps(n, length).or_else(|e| self.similarity.check_room(n).or(Err(e)))?;
         }
-        let elite = EliteNeighbours::within(nodes, k, self.similarity.budget, observer)?;
+        let incidence = ClusterIncidence::of_observed(nodes, observer)?;
+        budget.check_table("bipartite graph", n, incidence.n_clusters(), 16)?;
+        // A member that counts twice has each of its clusters twice.
+        let often = Array1::from(incidence.cluster_weights());
+        let elite = EliteNeighbours::within(nodes, k, budget, observer)?;
         if dense && self.dense_is_best(elite.weights().nnz(), n, length) {
             let grouping = nodes.grouping().clone();
             let graph = self.similarity.over(&elite, grouping, length, observer)?;
@@ -234,7 +241,7 @@ impl NodeConsensus for Ptgp {
     }
 
     fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
-        Microclusters::observed(ensemble, observer)?.canonical()
+        Microclusters::observed(ensemble, observer)?.canonical_observed(observer)
     }
 
     fn solve(

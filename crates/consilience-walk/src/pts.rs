@@ -1,6 +1,6 @@
 use consilience_core::{
     Accepts, Error, Grouping, MemoryBudget, Microclusters, Observer, Report, Result, Similarity,
-    SimilarityGraph, check_symmetric,
+    SimilarityGraph, check_symmetric_observed,
 };
 use ndarray::Array2;
 
@@ -184,16 +184,16 @@ impl ProbabilityTrajectories {
         };
         self.budget.check_square(MATRIX, n, 8)?;
         let s = match self.measure {
-            TrajectoryMeasure::Cosine => dense::cosine(&g, n)?,
-            TrajectoryMeasure::Tanimoto => dense::measured(&g, n, tanimoto)?,
-            TrajectoryMeasure::Custom(measure) => dense::measured(&g, n, measure)?,
+            TrajectoryMeasure::Cosine => dense::cosine(&g, n, observer)?,
+            TrajectoryMeasure::Tanimoto => dense::measured(&g, n, tanimoto, observer)?,
+            TrajectoryMeasure::Custom(measure) => dense::measured(&g, n, measure, observer)?,
         };
         drop(g);
         let s = Array2::from_shape_vec((n, n), s).map_err(|e| Error::shape(e.to_string()))?;
         if !self.by_cosine() {
-            check_symmetric("similarity of trajectories", s.view())?;
+            check_symmetric_observed("similarity of trajectories", s.view(), observer)?;
         }
-        SimilarityGraph::new(grouping, s)
+        SimilarityGraph::new_observed(grouping, s, observer)
     }
 
     fn by_products(&self, nnz: usize, n: usize, length: usize) -> bool {

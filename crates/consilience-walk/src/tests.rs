@@ -1,5 +1,6 @@
 //! Fast equals naive, the two dense solvers agree, and the sparse products keep their bound.
 
+use consilience_conformance::CancelFrom;
 use consilience_core::{
     ConsensusFunction, Ensemble, MemoryBudget, Microclusters, Partition, Seed, Similarity,
 };
@@ -311,7 +312,7 @@ fn links_beyond_the_budget_are_refused_while_they_are_counted() {
     let graph = CoAssociation::default().similarity(&e).unwrap();
     let links = EliteNeighbours::of_similarity(&graph, 5).unwrap().weights().nnz() as u64;
     let within =
-        |bytes| EliteNeighbours::of_similarity_within(&graph, 5, MemoryBudget::bytes(bytes));
+        |bytes| EliteNeighbours::of_similarity_within(&graph, 5, MemoryBudget::bytes(bytes), &());
     assert!(within(64 * links).is_ok());
     let error = within(64 * links - 1).unwrap_err();
     assert_eq!(error.kind(), consilience_core::ErrorKind::TooLarge);
@@ -363,4 +364,18 @@ fn pieces_join_by_the_votes_of_the_members() {
     .unwrap();
     let found = Pta::new(2).elite_neighbours(1).consensus(&e).unwrap();
     assert_eq!(found.to_signed(), vec![0, 0, 1, 1, 0, 0, 1, 1]);
+}
+
+/// Whatever the links are, PTGP makes one of two tables: it asks for them before it looks at pairs
+/// of microclusters.
+#[test]
+fn ptgp_asks_its_budget_before_any_work() {
+    let e = planted(3, 600, 8, 6, 0.5, 0.0);
+    let nodes = Microclusters::of(&e).unwrap();
+    assert!(nodes.n_nodes() > 550);
+    let asked = CancelFrom::new(usize::MAX);
+    let ptgp = Ptgp::new(6).memory_budget(MemoryBudget::bytes(1_200_000));
+    let error = ptgp.bipartite_observed(&nodes, &asked).unwrap_err();
+    assert_eq!(error.kind(), consilience_core::ErrorKind::TooLarge);
+    assert_eq!(asked.asked(), 0, "{error}");
 }

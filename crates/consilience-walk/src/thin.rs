@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use consilience_core::{Error, Microclusters, Observer, Result, Seed, room};
+use consilience_core::{Error, Microclusters, Observer, Result, Seed, Stop, room};
 use consilience_graph::ClusterIncidence;
 use consilience_num::eigen::{TruncatedOptions, Which, try_truncated_eigen};
 use consilience_num::reduce::{each_chunk, map_each, map_together};
@@ -118,7 +118,7 @@ fn products(
                 }
             }
         }
-        product.apply();
+        product.apply(observer)?;
         let columns = PANEL.min(c - left);
         each_chunk(&mut b, ROWS * c, &|chunk, b| {
             for (b, &i) in b.chunks_mut(c).zip(&place[chunk * ROWS..]) {
@@ -167,10 +167,11 @@ impl PanelProduct {
     }
 
     /// G X.
-    fn apply(&mut self) {
+    fn apply(&mut self, observer: &dyn Observer) -> Result<()> {
         let PanelProduct { forward, backward, steps, beyond, x, out } = self;
         let length = steps.len();
         for t in 0..length {
+            observer.check()?;
             let (before, rest) = steps.split_at_mut(t);
             backward.multiply(before.last().unwrap_or(&*x), &mut rest[0], PANEL);
         }
@@ -178,10 +179,12 @@ impl PanelProduct {
             beyond.add_to(last);
         }
         for t in (1..length).rev() {
+            observer.check()?;
             let (head, later) = steps.split_at_mut(t);
             forward.multiply_add(&later[0], &mut head[t - 1], PANEL);
         }
         forward.multiply(&steps[0], out, PANEL);
+        Ok(())
     }
 }
 
@@ -324,9 +327,7 @@ fn short_walks(p: &Csr, steps: usize, observer: &dyn Observer) -> Result<(Vec<f6
         .map_init(
             || (vec![0.0; n], Vec::new(), Vec::new()),
             |(reached, at, from), i| {
-                if i % 256 == 0 {
-                    observer.check()?;
-                }
+                observer.check()?;
                 from.clear();
                 from.push((i as u32, 1.0));
                 let mut square = 0.0;
@@ -427,7 +428,7 @@ fn long_walks(
     observer: &dyn Observer,
 ) -> Result<Tails> {
     let pairs = LeadingPairs::new(walk, effort.rank, seed, observer)?;
-    let captured = pairs.captured(walked.start, walked.end);
+    let captured = pairs.captured(walked.start, walked.end, observer)?;
     let norms: Vec<f64> = short.iter().zip(&captured).map(|(s, c)| s + c).collect();
     let new = |captured| Tail { captured, ..Tail::default() };
     let mut tails: Vec<Tail> = captured.into_iter().map(new).collect();
@@ -495,14 +496,20 @@ impl LeadingPairs {
 
     /// The squared norm of the walks from each microcluster that the pairs have. The approximate
     /// row of P^t is D_i^-1/2 U_i L^t U' D^1/2; its squared norms sum to a quadratic form.
-    fn captured(&self, after: usize, length: usize) -> Vec<f64> {
+    fn captured(&self, after: usize, length: usize, observer: &dyn Observer) -> Result<Vec<f64>> {
         let core = self.core(|x| geometric(x, length) - geometric(x, after));
+        let stop = Stop::new(observer);
         let of_row = |i: usize| {
+            if stop.asked() {
+                return 0.0;
+            }
             let row = self.u.row(i);
             let captured = row.dot(&core.dot(&row)) * self.inverse[i] * self.inverse[i];
             captured.max(0.0)
         };
-        map_together(self.inverse.len(), ROWS, of_row)
+        let captured = map_together(self.inverse.len(), ROWS, of_row);
+        stop.check()?;
+        Ok(captured)
     }
 
     /// `U' D U`, each entry times `factor` of the product of the eigenvalues of its row and column.

@@ -72,8 +72,9 @@ impl<S: Similarity> Similarity for Walked<S> {
         let (pts, n) = (&self.trajectories, nodes.n_nodes());
         pts.budget.check_square("probability trajectories", n, 24)?;
         let graph = self.similarity.between(nodes, report, observer)?;
+        graph.check_answer(self.similarity.name(), nodes.grouping())?;
         let (k, length) = pts.parameters.resolve(n);
-        let elite = EliteNeighbours::of_similarity_within(&graph, k, pts.budget)?;
+        let elite = EliteNeighbours::of_similarity_within(&graph, k, pts.budget, observer)?;
         pts.over(&elite, graph.into_parts().0, length, observer)
     }
 }

@@ -52,12 +52,14 @@ pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
         |ask: &Ask| SeededKMeans::constrained(ask.clusters).seed(ask.seed),
         max_iterations: count => SeededKMeans::max_iterations; ITERATIONS,
     ),
-    choice!("cop-kmeans", boxed, |ask: &Ask| CopKMeans::new(ask.clusters).seed(ask.seed),
+    choice!("cop-kmeans", boxed,
+        |ask: &Ask| CopKMeans::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
         max_iterations: count => CopKMeans::max_iterations; ITERATIONS,
         search_limit: count => CopKMeans::search_limit;
             ["steps of the search for a first assignment at most", "1000000", "at least 1"],
     ),
-    choice!("pck-means", boxed, |ask: &Ask| PckMeans::new(ask.clusters).seed(ask.seed),
+    choice!("pck-means", boxed,
+        |ask: &Ask| PckMeans::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
         weight: number => PckMeans::weight;
             [
                 "price of a violated link, in squared units of the features",

@@ -1,6 +1,6 @@
 //! C, k and the basis without the truth.
 
-use consilience_core::{Observer, OnlyCancels, Result, Seed};
+use consilience_core::{MemoryBudget, Observer, OnlyCancels, Result, Seed};
 use consilience_num::kmeans::{KMeansOptions, fit};
 use ndarray::{ArrayView2, Axis, s};
 use rayon::prelude::*;
@@ -24,6 +24,9 @@ pub(super) const LEAST_KIND: usize = 6;
 const TOLERANCE: f64 = 3e-3;
 /// Iterations at each weight of the path, which starts where the one before ended.
 const ITERATIONS: usize = 40;
+/// Bytes that a trial takes for each pair: it, where it is in the sampling, and what the solver
+/// sees of it.
+pub(super) const OF_PAIR: usize = 100;
 /// Starts of the k-means that judges.
 const RESTARTS: usize = 4;
 
@@ -85,6 +88,7 @@ pub(super) struct Judge {
     pub clusters: usize,
     pub semidefinite: bool,
     pub seed: Seed,
+    pub budget: MemoryBudget,
 }
 
 /// Fits to all but a part of the constraints and counts which of that part the clusters keep. The
@@ -132,12 +136,16 @@ impl Trials<'_> {
     fn compare(&self, candidates: &[Candidate], weights: &[f64]) -> Result<Option<Choice>> {
         let tasks: Vec<(usize, usize)> =
             (0..candidates.len()).flat_map(|c| (0..FOLDS).map(move |f| (c, f))).collect();
-        let parts: Result<Vec<Vec<Tally>>> = tasks
-            .into_par_iter()
-            .with_max_len(1)
-            .map(|(c, f)| self.tallies(candidates[c], weights, f as u8))
-            .collect();
-        let parts = parts?;
+        // As many at a time as have room for what each makes of the pairs.
+        let pairs = self.pairs.links().len();
+        let fits = |&trials: &usize| self.judge.budget.allows_table(pairs, trials, OF_PAIR);
+        let abreast = (1..=tasks.len()).rev().find(fits).unwrap_or(1);
+        let mut parts: Vec<Vec<Tally>> = Vec::with_capacity(tasks.len());
+        for some in tasks.chunks(abreast) {
+            let some = some.par_iter().with_max_len(1);
+            let found = some.map(|&(c, f)| self.tallies(candidates[c], weights, f as u8));
+            parts.extend(found.collect::<Result<Vec<_>>>()?);
+        }
         let mut best: Option<Choice> = None;
         for (c, &candidate) in candidates.iter().enumerate() {
             for (at, &multiple) in weights.iter().enumerate() {

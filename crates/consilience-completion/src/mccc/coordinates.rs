@@ -12,11 +12,47 @@ use crate::frame::Frame;
 /// Up to so many objects neighbours are found among all; beyond, among representatives.
 const EXACT: usize = 20_000;
 
+/// Numbers for each object that a graph of neighbours keeps, that its links take while they are
+/// found, and that a thread takes which looks for neighbours.
+const OF_GRAPH: usize = 8;
+const OF_LINKS: usize = 160;
+const OF_THREAD: usize = 65;
+
 /// Most columns of a basis that are of use.
 pub(super) fn most_columns(basis: Basis) -> usize {
     match basis {
         Basis::Singular | Basis::RawSingular => 100,
         _ => 50,
+    }
+}
+
+/// Numbers that eigenvectors take for each row of their matrix while they are found: a basis, two
+/// blocks and what comes of them.
+fn of_eigenvectors(n: usize, k: usize) -> usize {
+    let block = k.saturating_add(4);
+    let basis = block.saturating_mul(6).max(128);
+    // All of a small matrix.
+    basis.saturating_add(block.saturating_mul(5)).min(n.saturating_mul(4))
+}
+
+/// Numbers of 8 bytes for each of `n` objects of `d` features that `k` coordinates in a basis take
+/// for good, and more while they are found.
+pub(super) fn numbers(basis: Basis, (n, d): (usize, usize), k: usize) -> (usize, usize) {
+    let vectors = of_eigenvectors(n, k);
+    match basis {
+        Basis::Singular | Basis::RawSingular => {
+            // The features with and without the constant column; of the smaller side's matrix, what
+            // sums over rows and eigenvectors take, and left vectors before they are straight.
+            let side = (vectors.max(n.min(d)).saturating_mul(n.min(d))).div_ceil(n.max(1));
+            (k, d.saturating_mul(2).saturating_add(side).saturating_add(k.saturating_mul(2) + 8))
+        }
+        // The graph keeps the features and coordinates of its own. Neighbours and links of both
+        // ends, and the distances that each thread looks at.
+        _ if n <= EXACT => {
+            let kept = k.saturating_mul(2).saturating_add(d).saturating_add(OF_GRAPH);
+            (kept, vectors.saturating_add(OF_LINKS + OF_THREAD * rayon::current_num_threads()))
+        }
+        _ => (k, d.saturating_add(k.saturating_mul(3)).saturating_add(OF_LINKS)),
     }
 }
 
@@ -118,7 +154,7 @@ impl Extension {
                 z
             }
             Extension::Graph { frame, graph } => graph.extend(&frame.apply(features))?,
-            Extension::Representatives { frame, own } => own.extend(&frame.apply(features)),
+            Extension::Representatives { frame, own } => own.extend(&frame.apply(features))?,
         })
     }
 }

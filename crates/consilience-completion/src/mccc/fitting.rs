@@ -4,7 +4,7 @@ use consilience_core::{Error, Observer, OnlyCancels, Partition, Report, Result};
 use consilience_num::kmeans::{KMeansOptions, fit};
 use ndarray::{Array2, ArrayView2, s};
 
-use super::choose::{Candidate, Judge, PATH, held_out};
+use super::choose::{Candidate, Judge, OF_PAIR, PATH, held_out};
 use super::coordinates::Coordinates;
 use super::sampling::Sampling;
 use super::solve::{Rules, Solved, Spectrum, least_weight, positive_root, solve};
@@ -15,6 +15,8 @@ use crate::product::product;
 
 /// Numbers of columns that are tried, where the caller names none.
 const COLUMNS: [usize; 3] = [25, 50, 100];
+/// Bytes of a known pair, and of its part.
+const KNOWN: usize = 25;
 /// The weight where nothing can be held out.
 const PLAIN_MULTIPLE: f64 = 10.0;
 
@@ -57,6 +59,7 @@ impl Mccc {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Completed> {
+        self.budget.check_table("known pairs", pairs.links().len(), 1, KNOWN + OF_PAIR)?;
         let (candidate, weights) =
             report.stage("choice", || self.choose(coordinates, pairs, observer))?;
         let chosen = coordinates[candidate.coordinates];
@@ -71,11 +74,13 @@ impl Mccc {
         let least = least_weight(&sampling, self.semidefinite);
         let (must, cannot) = pairs.kinds();
         let (mut root, mut loss_weight) = (Array2::zeros((z.ncols(), 0)), None);
+        let mut negative = false;
         if must > 0 && cannot > 0 && least.is_finite() {
             let found = report.stage("completion", || {
                 self.minimum(weights, &sampling, z.view(), least, observer)
             })?;
             root = positive_root(&found.solved.m);
+            negative = !found.solved.m.values.is_empty();
             loss_weight = Some(found.weight * scale * scale);
             report.status = found.solved.status;
             report.iterations = found.solved.iterations;
@@ -88,7 +93,7 @@ impl Mccc {
             // Plain spectral clustering: all leading columns alike.
             let rank = self.clusters.min(z.ncols());
             root = Array2::from_shape_fn((z.ncols(), rank), |(i, j)| f64::from(u8::from(i == j)));
-            report.notes.push(why_plain(must, cannot));
+            report.notes.push(why_plain(must, cannot, negative));
         }
         let read = self.read(&root) * scale;
         root *= scale;
@@ -166,8 +171,8 @@ impl Mccc {
         {
             return Ok((first, fixed));
         }
-        let judge =
-            Judge { clusters: self.clusters, semidefinite: self.semidefinite, seed: self.seed };
+        let Mccc { clusters, semidefinite, seed, budget, .. } = *self;
+        let judge = Judge { clusters, semidefinite, seed, budget };
         let choice = held_out(coordinates, &candidates, pairs, judge, observer)?;
         let Some(choice) = choice else {
             return Ok((first, fixed.unwrap_or(Weights::Multiple(PLAIN_MULTIPLE, None))));
@@ -256,16 +261,21 @@ impl Mccc {
     }
 }
 
-/// Why the clusters are those of plain spectral clustering.
-fn why_plain(must: usize, cannot: usize) -> String {
+/// Why the clusters are those of plain spectral clustering, where M has no positive eigenvalue but
+/// may have negative ones.
+fn why_plain(must: usize, cannot: usize, negative: bool) -> String {
     if must == 0 || cannot == 0 {
         format!(
             "{must} must-links and {cannot} cannot-links: both kinds are needed, so the clusters \
              are those of plain spectral clustering"
         )
+    } else if negative {
+        "M has negative eigenvalues only, which no similarity of clusters has: the coordinates of \
+         must-linked objects point apart, so the clusters are those of plain spectral clustering"
+            .to_owned()
     } else {
-        "M = 0: the weight is too low or no constrained object has coordinates, so the clusters \
-         are those of plain spectral clustering"
+        "M = 0: the weight is too low, no constrained object has coordinates or those of \
+         must-linked objects point apart, so the clusters are those of plain spectral clustering"
             .to_owned()
     }
 }

@@ -85,7 +85,7 @@ impl Mccc {
         check_objects(side, n)?;
         observer.check()?;
         self.budget.check_table("coordinates", n, coordinates.ncols(), 64)?;
-        let pairs = KnownPairs::new(side, self.budget)?;
+        let pairs = KnownPairs::new(side, self.budget, observer)?;
         let z = coordinates.as_standard_layout().into_owned();
         Ok((Coordinates { basis: None, z, converged: true }, pairs))
     }

@@ -39,7 +39,7 @@ use crate::completed::{
 };
 use crate::known_pairs::{KnownPairs, check_objects};
 use crate::product::product;
-use coordinates::{Coordinates, Extension, most_columns};
+use coordinates::{Coordinates, Extension, most_columns, numbers};
 use prepared::Prepared;
 
 /// The bases that are compared, the most general last, since of equals the first wins.
@@ -101,7 +101,7 @@ const COMPARED: [Basis; 3] = [Basis::Singular, Basis::Neighbours, Basis::Standar
 ///
 /// # Complexity
 /// O(m k^2 + p k + k^3) per iteration for p constraints over m objects. The basis: O(N d min(N, d))
-/// for singular vectors; O(N^2 d) time and O(N (k + 10)) memory for neighbours up to 20,000
+/// for singular vectors; O(N^2 d) time and 8 N (13 k + d + 300) bytes for neighbours up to 20,000
 /// objects, beyond O(N d) with a constant of some thousand.
 ///
 /// # Errors
@@ -252,7 +252,7 @@ impl Mccc {
         self.check(features.n_objects())?;
         check_objects(side, features.n_objects())?;
         let mut report = Report::default();
-        let pairs = KnownPairs::new(side, self.budget)?;
+        let pairs = KnownPairs::new(side, self.budget, observer)?;
         let bases = self.bases(&pairs);
         let basis = report.stage("basis", || self.basis_of(&features, &bases, observer))?;
         self.fit_known(&basis, &pairs, report, observer)
@@ -292,7 +292,7 @@ impl Mccc {
     ) -> Result<Fit<CompletedClustering>> {
         self.check(basis.n_objects())?;
         check_objects(side, basis.n_objects())?;
-        let pairs = KnownPairs::new(side, self.budget)?;
+        let pairs = KnownPairs::new(side, self.budget, observer)?;
         self.fit_known(basis, &pairs, Report::default(), observer)
     }
 
@@ -377,11 +377,16 @@ impl Mccc {
         let (n, d) = (features.n_objects(), features.n_features());
         features.check()?;
         observer.check()?;
-        self.budget.check_table("features", n, d, 24)?;
         let most = |basis: Basis| self.eigenvectors.unwrap_or(most_columns(basis)).min(n);
+        let (mut kept, mut beside) = (0usize, 0);
         for &basis in bases {
-            self.budget.check_table("coordinates", n, most(basis), 64)?;
+            let (own, found) = numbers(basis, (n, d), most(basis));
+            kept = kept.saturating_add(own);
+            beside = found.max(beside);
         }
+        // The features in the unit of a basis, and what k-means sees.
+        let columns = kept.saturating_add(beside).saturating_add(d).saturating_add(self.clusters);
+        self.budget.check_table("coordinates, while they are found,", n, columns, 8)?;
         let mut made = Vec::with_capacity(bases.len());
         for (done, &basis) in bases.iter().enumerate() {
             observer.progress("basis", done, bases.len());

@@ -1,6 +1,6 @@
 //! The graph of nearest neighbours through a few representatives, where objects are too many.
 
-use consilience_core::{Observer, Result, Seed};
+use consilience_core::{Observer, Result, Seed, room};
 use consilience_num::kmeans::{KMeansOptions, fit};
 use consilience_num::near::NearRows;
 use consilience_num::sparse::Csr;
@@ -53,9 +53,8 @@ impl Representatives {
             .seed(seed.derive("representatives", 1))
             .parallel(rayon::current_num_threads() > 1);
         let marks = fit(x.select(Axis(0), &drawn).view(), None, &options, observer)?.centres;
-        let mut own = Representatives::of(marks, seed.derive("groups", 0))?;
-        let links = own.links(x);
-        observer.check()?;
+        let mut own = Representatives::observed(marks, seed.derive("groups", 0), observer)?;
+        let links = own.links(x, observer)?;
         let mean = links.iter().map(|l| l.1.sqrt()).sum::<f64>() / links.len().max(1) as f64;
         if mean > 0.0 {
             own.width = 2.0 * mean * mean;
@@ -81,35 +80,43 @@ impl Representatives {
     }
 
     /// Given representatives, without width and map.
+    #[cfg(feature = "serde")]
     pub(super) fn of(marks: Array2<f64>, groups: Seed) -> Result<Self> {
+        Self::observed(marks, groups, &())
+    }
+
+    fn observed(marks: Array2<f64>, groups: Seed, observer: &dyn Observer) -> Result<Self> {
         let count = (marks.nrows() as f64).sqrt() as usize;
-        let table = NearRows::new(marks.view(), count, 10 * NEAR, groups)?;
+        let table = NearRows::new(marks.view(), count, 10 * NEAR, groups, observer)?;
         let near = NEAR.min(table.most());
         let map = Array2::zeros((0, 0));
         Ok(Representatives { marks, groups, table, near, width: 1.0, map })
     }
 
     /// Coordinates of new rows.
-    pub(super) fn extend(&self, new: &Array2<f64>) -> Array2<f64> {
-        let shares = self.shares(&self.links(new));
+    pub(super) fn extend(&self, new: &Array2<f64>) -> Result<Array2<f64>> {
+        let shares = self.shares(&self.links(new, &())?);
         let width = self.map.ncols();
         let mut z = Array2::zeros((new.nrows(), width));
         if let (Some(map), Some(out)) = (self.map.as_standard_layout().as_slice(), z.as_slice_mut())
         {
             Rows::multiply(&shares, map, out, width);
         }
-        z
+        Ok(z)
     }
 
-    fn links(&self, x: &Array2<f64>) -> Vec<(u32, f64)> {
+    fn links(&self, x: &Array2<f64>, observer: &dyn Observer) -> Result<Vec<(u32, f64)>> {
         let (n, near) = (x.nrows(), self.near);
-        let mut out = vec![(0, 0.0); n * near];
-        out.par_chunks_mut(CHUNK * near).enumerate().for_each_init(Vec::new, |found, (c, out)| {
+        let mut out = room::filled(n * near, (0, 0.0))?;
+        let chunks = out.par_chunks_mut(CHUNK * near).enumerate();
+        chunks.try_for_each_init(Vec::new, |found, (c, out)| {
+            observer.check()?;
             let first = c * CHUNK;
             self.table.search(x.slice(s![first..first + out.len() / near, ..]), near, found);
             out.copy_from_slice(found);
-        });
-        out
+            Result::Ok(())
+        })?;
+        Ok(out)
     }
 
     /// How every object is shared out among its representatives, adding up to 1.

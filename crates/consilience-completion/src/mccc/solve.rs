@@ -91,10 +91,11 @@ pub(super) fn shrink(v: &Array2<f64>, by: f64, semidefinite: bool) -> Option<Spe
 }
 
 /// Largest factor by which the map stretches a symmetric matrix, squared, from below.
-pub(super) fn stretch(sampling: &Sampling) -> f64 {
+pub(super) fn stretch(sampling: &Sampling, observer: &dyn Observer) -> Result<f64> {
     let mut weights: Vec<f64> = sampling.target().iter().map(|t| 0.25 + t).collect();
     let mut square = 0.0;
     for _ in 0..POWER {
+        observer.check()?;
         let g = sampling.adjoint(&weights);
         let norm = g.iter().map(|v| v * v).sum::<f64>().sqrt();
         if !(norm > 0.0) {
@@ -104,7 +105,7 @@ pub(super) fn stretch(sampling: &Sampling) -> f64 {
         weights = sampling.forward(eigen.vectors.view(), &eigen.values);
         square = weights.iter().map(|w| w * w).sum();
     }
-    square
+    Ok(square)
 }
 
 /// Minimises `|M|_* + C/2 sum (z_i' M z_j - s_ij)^2` from `start`.
@@ -116,7 +117,7 @@ pub(super) fn solve(
 ) -> Result<Solved> {
     let target = sampling.target();
     let c = rules.c;
-    let mut length = c * stretch(sampling).max(f64::MIN_POSITIVE);
+    let mut length = c * stretch(sampling, observer)?.max(f64::MIN_POSITIVE);
     let mut m = start.matrix();
     let mut spectrum = start;
     let mut seen = sampling.forward(spectrum.vectors.view(), &spectrum.values);

@@ -107,7 +107,7 @@ pub(super) fn descend(
     let rank = rank.clamp(1, k.max(1));
     let mut stream = seed.derive("probing", 0).stream();
     // The estimate is longer than the subgradient by about 1 + k / r.
-    let length = rules.c * stretch(sampling, seed).max(f64::MIN_POSITIVE);
+    let length = rules.c * stretch(sampling, seed, observer)?.max(f64::MIN_POSITIVE);
     let first = 1.0 / (length * (1.0 + k as f64 / rank as f64));
     let mut m = Factors::zero(k);
     let mut best = (f64::INFINITY, m.clone());
@@ -134,12 +134,13 @@ pub(super) fn descend(
 
 /// Largest factor by which the map stretches a matrix of rank 1, squared, from below: by products
 /// with one vector.
-fn stretch(sampling: &Sampling, seed: Seed) -> f64 {
+fn stretch(sampling: &Sampling, seed: Seed, observer: &dyn Observer) -> Result<f64> {
     let k = sampling.order();
     let mut stream = seed.derive("stretch", 0).stream();
     let mut x = Array2::from_shape_simple_fn((k, 1), || stream.normal());
     let mut square = 0.0;
     for _ in 0..POWER {
+        observer.check()?;
         let norm = x.iter().map(|v| v * v).sum::<f64>().sqrt();
         if !(norm > 0.0 && norm.is_finite()) {
             break;
@@ -149,7 +150,7 @@ fn stretch(sampling: &Sampling, seed: Seed) -> f64 {
         square = seen[0].iter().map(|w| w * w).sum();
         x = sampling.probe(&seen, x.view());
     }
-    square
+    Ok(square)
 }
 
 /// The at most `rank` leading singular triplets of a small matrix: the eigenpairs above 0 of

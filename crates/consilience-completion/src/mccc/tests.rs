@@ -643,6 +643,23 @@ fn own_coordinates() {
     assert_eq!((similarity.basis(), similarity.eigenvectors()), (None, Some(7)));
 }
 
+/// Which was told as M = 0.
+#[test]
+fn a_free_solution_below_0_is_told_as_such() {
+    // Must-linked objects have opposite coordinates.
+    let z = Array2::from_shape_fn((8, 1), |(i, _)| if i % 2 == 0 { 1.0 } else { -1.0 });
+    let mut known = Constraints::new(8).unwrap();
+    known.extend(&[Pair::must_link(0, 1), Pair::must_link(2, 3), Pair::cannot_link(4, 6)]).unwrap();
+    let notes = |semidefinite: bool| {
+        let method = Mccc::new(1).semidefinite(semidefinite).loss_weight(LossWeight::Fixed(1e3));
+        let found = method.fit_coordinates(z.view(), &side(&known), &()).unwrap();
+        found.report.notes.join("; ")
+    };
+    let free = notes(false);
+    assert!(free.contains("negative eigenvalues only") && !free.contains("M = 0"), "{free}");
+    assert!(notes(true).contains("M = 0"), "{}", notes(true));
+}
+
 #[test]
 fn the_map_is_the_least_and_other_rows_change_nothing() {
     for seed in 0..4 {
@@ -662,7 +679,7 @@ fn the_map_is_the_least_and_other_rows_change_nothing() {
             found.map.dot(&found.map.t())
         };
         let m = complete(&rows, &few);
-        let known_pairs = KnownPairs::new(&few, MemoryBudget::default()).unwrap();
+        let known_pairs = KnownPairs::new(&few, MemoryBudget::default(), &()).unwrap();
         let links = known_pairs.links();
         let long = reference::minimise(&rows, links, c, true, 6_000);
         let expected = reference::objective(&rows, links, c, &long);
@@ -726,4 +743,18 @@ fn many_objects_need_representatives() {
         .count();
     assert!(same > n - 10, "{same}");
     assert_eq!(found.similarity.embedding(), run(1).similarity.embedding());
+}
+
+/// A graph of neighbours takes far more while its eigenvectors are found than the coordinates.
+#[test]
+fn what_finding_coordinates_takes_is_asked_of_the_budget() {
+    let x = Array2::from_shape_fn((600, 2), |(i, j)| (i % (7 + 4 * j)) as f64 + 0.01 * i as f64);
+    let method = Mccc::new(2).basis(Basis::Neighbours);
+    let kind = |bytes: u64| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let method = method.clone().memory_budget(MemoryBudget::bytes(bytes));
+        pool.install(|| method.prepare(x.view(), &()).map_err(|error| error.kind()))
+    };
+    assert_eq!(kind(4_000_000).unwrap_err(), ErrorKind::TooLarge);
+    assert_eq!(kind(9_000_000).unwrap().n_objects(), 600);
 }

@@ -226,15 +226,20 @@ impl Rdml {
         let (n, d) = self.check(&features)?;
         check_objects(side, n)?;
         let labels = side.stated().is_none() && side.are_classes();
-        if labels && side.labelled_sets().len() > 1 {
+        let classes = side.labelled_sets().len();
+        if labels && classes > 1 {
+            let labelled = side.labelled_objects().len();
+            let tables = [(n, d.saturating_mul(3)), (labelled, classes.saturating_mul(2))];
+            self.budget.check_tables("features, and labelled objects by classes", &tables, 8)?;
             let (sample, one_hot) = indicators(side);
             let given = SampleSimilarity::Factors(one_hot.view());
             return self.fit_sample(features, &sample, given, observer);
         }
         observer.check()?;
-        self.budget.check_square("the metric", d, 32)?;
-        self.budget.check_table("features", n, d, 24)?;
-        let pairs = KnownPairs::new(side, self.budget)?;
+        // Sums over pairs, and the eigenvectors of one of them.
+        let tables = [(n, d.saturating_mul(3)), (d, d.saturating_mul(7))];
+        self.budget.check_tables("features and the metric", &tables, 8)?;
+        let pairs = KnownPairs::new(side, self.budget, observer)?;
         let mut report = Report::default();
         let (frame, x) = self.frame(&features);
         let map = report.stage("metric", || from_pairs(&x, &pairs, self.smoothing, self.clusters));

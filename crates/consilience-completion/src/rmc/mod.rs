@@ -10,13 +10,20 @@ mod tests;
 mod thresholds;
 mod whole;
 
-use consilience_core::{Error, Fit, MemoryBudget, Observer, Report, Result, Seed, Status, ensure};
+use consilience_core::{
+    Error, Fit, MemoryBudget, Observer, Report, Result, Seed, Status, ensure, room,
+};
 use ndarray::Array2;
 
 pub use observed::ObservedPairs;
 pub use thresholds::Thresholds;
 
 use solver::Warm;
+
+/// Bytes that the solver takes for each known entry, and those of a copy without the objects of
+/// which nothing is known.
+const ENTRY: usize = 60;
+const COPIED: usize = 12;
 
 /// The weight C of the errors against the rank.
 ///
@@ -28,8 +35,9 @@ use solver::Warm;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Penalty {
-    /// `C = c / sqrt(n p)`, p being the share of known entries: the same c suits problems of any
-    /// size. From about 1 (many errors are forgiven) to 10 (the known entries are believed).
+    /// `C = c / sqrt(n p)`, n being the number of objects that something is known of and p the
+    /// share of known entries among these: the same c suits problems of any size. From about 1
+    /// (many errors are forgiven) to 10 (the known entries are believed).
     Scaled(f64),
     /// C itself.
     Absolute(f64),
@@ -48,7 +56,8 @@ pub enum Penalty {
 /// method in primal-dual form. A is kept as a product of thin factors and E and the multipliers on
 /// the known entries only; a matrix of n x n is stored where that costs less time, for 1,200
 /// objects at most. It stops at a certified relative duality gap and never earlier, since
-/// unfinished solutions can be clustered very differently from finished ones.
+/// unfinished solutions can be clustered very differently from finished ones. An object of which
+/// nothing is known has a row of 0, and changes nothing for the others.
 ///
 /// ```
 /// use consilience::completion::{ObservedPairs, Penalty, RobustCompletion};
@@ -75,11 +84,11 @@ pub enum Penalty {
 ///
 /// # Complexity
 /// An iteration is O((m + n r) r) for m known entries and rank r; some hundred iterations. Memory
-/// 60 m + 40 n r bytes. On the way r may be far above the rank of the optimum, and it rises with n
+/// 60 m + 56 n r bytes. On the way r may be far above the rank of the optimum, and it rises with n
 /// where few entries are known: 3,000 objects of 20 known entries each take half a minute (rank
 /// 111), 10,000 take minutes. Up to 1,200 objects, where half of the entries are known or
-/// `10 m r > n^3`, an iteration decomposes the whole matrix: O(n^3) and 40 n^2 bytes; some forty
-/// iterations.
+/// `10 m r > n^3`, an iteration decomposes the whole matrix: O(n^3) and 56 n^2 bytes more; some
+/// forty iterations.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for bad options,
@@ -240,16 +249,38 @@ impl RobustCompletion {
         observer: &dyn Observer,
     ) -> Result<Fit<Completion>> {
         self.check()?;
-        self.budget.check_table("known entries", observed.n_entries(), 1, 60)?;
+        self.budget.check_table("known entries", observed.n_entries(), 1, ENTRY)?;
         observer.check()?;
-        let mut report = Report::default();
+        let Some(objects) = observed.known_objects()? else {
+            return self.solve(observed, start, observer);
+        };
+        self.budget.check_table("known entries", observed.n_entries(), 1, ENTRY + COPIED)?;
         let n = observed.n_objects();
+        let mut fit = self.solve(&observed.of_objects(&objects)?, start, observer)?;
+        let own = fit.output.vectors;
+        self.budget.check_table("completed matrix", n, own.ncols(), 8)?;
+        let mut vectors = room::table(n, own.ncols())?;
+        for (row, &i) in own.rows().into_iter().zip(&objects) {
+            vectors.row_mut(i as usize).assign(&row);
+        }
+        fit.output.vectors = vectors;
+        Ok(fit)
+    }
+
+    /// The same where something is known of every object.
+    fn solve(
+        &self,
+        observed: &ObservedPairs,
+        start: Option<&Warm>,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Completion>> {
+        let mut report = Report::default();
         let problem = solver::Problem {
             observed,
             penalty: self.absolute_penalty(observed),
             tolerance: self.tolerance,
             max_iterations: self.max_iterations,
-            whole: self.budget.allows_table(n, n, 40),
+            whole: self.budget.allows_table(solver::of_whole(observed), 1, 8),
             budget: self.budget,
             most_rank: self.max_rank.unwrap_or(usize::MAX),
             seed: self.seed,

@@ -175,6 +175,32 @@ impl ObservedPairs {
         self.columns[range.clone()].iter().zip(&self.values[range]).map(|(&j, &v)| (j as usize, v))
     }
 
+    /// The objects that something is known of, ascending; `None` where that is all of them, or
+    /// none.
+    pub(crate) fn known_objects(&self) -> Result<Option<Vec<u32>>> {
+        let known = |i: &usize| self.offsets[*i] < self.offsets[*i + 1];
+        let count = (0..self.n_objects()).filter(known).count();
+        if count == 0 || count == self.n_objects() {
+            return Ok(None);
+        }
+        room::collected((0..self.n_objects()).filter(known).map(|i| i as u32)).map(Some)
+    }
+
+    /// The entries of these objects alone, which are those that something is known of.
+    pub(crate) fn of_objects(&self, objects: &[u32]) -> Result<Self> {
+        let mut place = room::zeros::<u32>(self.n_objects())?;
+        objects.iter().zip(0..).for_each(|(&i, at)| place[i as usize] = at);
+        let ends = objects.iter().map(|&i| self.offsets[i as usize + 1]);
+        let sizes = self.sizes.as_ref();
+        Ok(ObservedPairs {
+            // Rows without entries end where those before them do.
+            offsets: room::collected(std::iter::once(0).chain(ends))?,
+            columns: room::collected(self.columns.iter().map(|&j| place[j as usize]))?,
+            values: room::copied(&self.values)?,
+            sizes: sizes.map(|sizes| objects.iter().map(|&i| sizes[i as usize]).collect()),
+        })
+    }
+
     /// Number of objects that the rows represent.
     pub(crate) fn weight(&self) -> f64 {
         self.sizes.as_ref().map_or(self.n_objects() as f64, |s| s.iter().sum())

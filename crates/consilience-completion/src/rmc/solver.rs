@@ -116,6 +116,14 @@ fn uneven(observed: &ObservedPairs) -> bool {
     magnitudes.any(|v| Some(v) != first)
 }
 
+/// Numbers that steps on the whole matrix take: it, its copy to decompose and its eigenvectors, A,
+/// the two factors that A is made of and what decomposing takes; and those of the known entries.
+pub(super) fn of_whole(observed: &ObservedPairs) -> usize {
+    let n = observed.n_objects();
+    let entries = observed.n_entries().saturating_mul(8);
+    n.saturating_mul(n).saturating_mul(7).saturating_add(entries)
+}
+
 /// Solves the problem.
 ///
 /// With E eliminated on the known pairs and free on the others, the augmented Lagrangian method
@@ -151,7 +159,7 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
         observer.check()?;
         let width = subspace.width();
         if problem.whole && whole.is_none() && whole::pays(n, entries.data.len(), width) {
-            problem.budget.check_table("whole matrix", n, n, 40)?;
+            problem.budget.check_table("whole matrix", of_whole(problem.observed), 1, 8)?;
             whole = Some(now.whole(&entries));
         }
         match &mut whole {

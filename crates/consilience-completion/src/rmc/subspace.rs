@@ -65,8 +65,9 @@ pub(crate) struct Subspace {
     budget: MemoryBudget,
 }
 
-/// Bytes for each entry of a basis, its image and its Ritz vectors.
-const ENTRY: usize = 24;
+/// Bytes for each entry of a basis: it, three steps of its filter and a product, or what
+/// decomposing takes where it is whole; and the eigenvectors of the iterate and of the best.
+const ENTRY: usize = 56;
 
 /// Eigenpairs beyond the threshold in magnitude, vectors as columns.
 pub(crate) struct Beyond {
@@ -146,13 +147,20 @@ impl Subspace {
         observer: &dyn Observer,
     ) -> Result<Beyond> {
         let n = matrix.dim();
+        // What the filter left of the basis before.
+        let mut before = None;
         loop {
             observer.check()?;
+            let mut exhausted = false;
             if n <= SMALL || 2 * self.width() > n {
                 self.check(n)?;
                 self.basis = Array2::eye(n);
             } else {
                 self.basis = orthonormal(self.filtered(matrix, threshold));
+                // Random columns were added, and nothing came of them: the matrix has no more
+                // directions than the basis, which may be just those that are wanted.
+                exhausted = before.is_some_and(|before| self.width() <= before);
+                before = Some(self.width());
                 if self.width() < SPARE {
                     // A matrix of lower rank, the zero of the first step for one, leaves too
                     // little.
@@ -173,7 +181,7 @@ impl Subspace {
             let ritz = tall::product(&self.basis, &eigen.vectors.select(Axis(1), &order));
             let full = self.width() >= n;
             let spare = SPARE.max(wanted / WANTED_PER_SPARE);
-            if !full && wanted + spare / 2 > self.width() {
+            if !full && !exhausted && wanted + spare / 2 > self.width() {
                 self.basis = ritz;
                 self.widen((wanted + wanted / 2 + spare).min(n))?;
                 continue;

@@ -177,10 +177,10 @@ fn noisy_answers_on_most_pairs_take_few_iterations() {
     let (_, objective) = reference(&entries, &vec![1.0; n], fit.output.penalty, 1500);
     assert!(fit.output.objective <= objective * (1.0 + 1.1e-3));
     assert!(objective >= fit.output.objective * (1.0 - fit.output.gap - 1e-9));
-    // The same optimum without memory for the whole matrix: 36 bytes an entry of it, not 40.
+    // The same optimum without memory for steps on the whole matrix beside the known entries.
     let observed = ObservedPairs::new(n, &entries).unwrap();
     let thin = RobustCompletion::new().penalty(Penalty::Scaled(2.0));
-    let budget = MemoryBudget::bytes(60 * observed.n_entries() as u64);
+    let budget = MemoryBudget::bytes(56 * (n * n) as u64);
     let thin = thin.memory_budget(budget).fit(&observed, &()).unwrap().output;
     assert!((thin.objective / objective - 1.0).abs() < 2e-3);
 }
@@ -297,4 +297,51 @@ fn bad_input_is_refused() {
         with(RobustCompletion::new().memory_budget(MemoryBudget::bytes(9))),
         ErrorKind::TooLarge
     );
+}
+
+/// Half of the objects are in no entry: the others have what they have without them, to the bit,
+/// also from a start.
+#[test]
+fn objects_of_which_nothing_is_known_change_nothing() {
+    let n = 70;
+    let entries = planted(n, 0.6, 0.05, 11);
+    let place = |i: usize| 2 * i + 1;
+    let spread: Vec<_> = entries.iter().map(|&(i, j, v)| (place(i), place(j), v)).collect();
+    let alone = ObservedPairs::new(n, &entries).unwrap();
+    let among = ObservedPairs::new(2 * n + 3, &spread).unwrap();
+    let strict = RobustCompletion::new().penalty(Penalty::Scaled(2.0));
+    let fits = |observed: &ObservedPairs| {
+        let first = RobustCompletion::new().fit(observed, &()).unwrap();
+        let next = strict.fit_from(observed, &first.output, &()).unwrap();
+        [first, next]
+    };
+    for (alone, among) in fits(&alone).into_iter().zip(fits(&among)) {
+        assert_eq!(alone.report.iterations, among.report.iterations);
+        let (alone, among) = (alone.output, among.output);
+        assert_eq!((&alone.values, alone.penalty), (&among.values, among.penalty));
+        assert_eq!(among.vectors.dim(), (2 * n + 3, alone.rank()));
+        for (i, row) in among.vectors.rows().into_iter().enumerate() {
+            match i % 2 == 1 && i / 2 < n {
+                true => assert_eq!(row, alone.vectors.row(i / 2)),
+                false => assert!(row.iter().all(|&x| x == 0.0)),
+            }
+        }
+    }
+}
+
+/// So many blocks of ten objects each, and as many objects that are 0 in all that is known of them:
+/// the first matrix has no more directions than are wanted.
+#[test]
+fn a_matrix_of_no_higher_rank_than_wanted_is_completed() {
+    for blocks in [6, 15] {
+        let n = 10 * blocks;
+        let all = (0..n).flat_map(|i| (0..=i).map(move |j| (i, j)));
+        let known = all.map(|(i, j)| (i, j, f64::from(u8::from(i % blocks == j % blocks))));
+        let zeros = (n..2 * n).map(|i| (i, i, 0.0));
+        let entries: Vec<_> = known.chain(zeros).collect();
+        let found = complete(&entries, 2 * n, 2.0, 1e-3);
+        assert_eq!(found.report.status, Status::Solved);
+        assert_eq!(found.output.rank(), blocks);
+        assert!(found.output.entry(0, blocks) > 0.9 && found.output.entry(0, 1).abs() < 0.1);
+    }
 }

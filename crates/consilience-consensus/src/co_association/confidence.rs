@@ -210,7 +210,7 @@ impl Group {
 }
 
 /// out = a b in tasks of a fixed number of rows.
-pub(super) fn product(
+pub(crate) fn product(
     mut out: ArrayViewMut2<'_, f64>,
     a: ArrayView2<'_, f64>,
     b: ArrayView2<'_, f64>,

@@ -90,7 +90,7 @@ impl Similarity for EnhancedCoAssociation {
         self.budget.check_square("enhanced co-association", n, 8)?;
         // Walks between clusters are sums in their order, which is that of the members.
         let nodes = &nodes.clone().sorted_members();
-        let incidence = ClusterIncidence::of(nodes)?;
+        let incidence = ClusterIncidence::of_observed(nodes, observer)?;
         let alike = self.alike(&incidence, observer)?;
         let scratch = (AgreementRow::new(nodes)?, vec![0.0; n], [Vec::new(), Vec::new()]);
         let groups = groups(nodes, &incidence)?;
@@ -114,7 +114,10 @@ impl Similarity for EnhancedCoAssociation {
         observer.progress("similarity", n, n);
         if incidence.is_soft() {
             // Sums of products from either side are rounded otherwise: those of the smaller count.
-            (0..n).for_each(|i| (0..i).for_each(|j| a[i * n + j] = a[j * n + i]));
+            for i in 0..n {
+                observer.check()?;
+                (0..i).for_each(|j| a[i * n + j] = a[j * n + i]);
+            }
         }
         SimilarityGraph::of_symmetric(nodes.grouping().clone(), a)
     }
@@ -134,7 +137,7 @@ impl Similarity for EnhancedCoAssociation {
         self.budget.check_square("enhanced co-association", nodes.n_nodes(), 8)?;
         let nodes = &nodes.clone().sorted_members();
         let mut rows = report.stage("similarity", || {
-            let incidence = ClusterIncidence::of(nodes)?;
+            let incidence = ClusterIncidence::of_observed(nodes, observer)?;
             let alike = self.alike(&incidence, observer)?;
             Rows::new(nodes, &incidence, alike)
         })?;

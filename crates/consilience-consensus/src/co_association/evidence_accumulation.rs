@@ -59,7 +59,8 @@ impl EvidenceAccumulation {
 
     consilience_core::setters! {
         /// Whether to work on microclusters or on every object by itself. Default true. Both find
-        /// the same except for ties.
+        /// the same where members are labels, except for ties. By memberships two objects of one
+        /// microcluster may be together less than always.
         pub fn collapse(mut self, collapse: bool) { self.0 = self.0.collapse(collapse) }
     }
 }

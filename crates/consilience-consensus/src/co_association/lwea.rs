@@ -97,7 +97,7 @@ impl Similarity for LocallyWeighted {
         self.check()?;
         self.budget.check_square("weighted co-association", nodes.n_nodes(), 8)?;
         let nodes = &*nodes.in_lowest_terms();
-        let incidence = ClusterIncidence::of(nodes)?;
+        let incidence = ClusterIncidence::of_observed(nodes, observer)?;
         let weights = self.weights(&incidence, observer)?;
         weights.co_association(nodes, &incidence, self.budget, observer)
     }

@@ -13,6 +13,7 @@ mod small;
 mod threshold;
 mod weac;
 
+pub(crate) use confidence::product;
 pub use ec_cms::{EcCms, SelfEnhancedCoAssociation};
 pub use ecpcs_hc::{EcpcsHc, EnhancedCoAssociation};
 pub use evidence_accumulation::EvidenceAccumulation;

@@ -8,6 +8,8 @@ use super::confidence::product;
 pub(crate) const STEPS: usize = 20;
 /// Walks have long mixed by then.
 const MAX_STEPS: usize = 1000;
+/// Tables of C x C numbers that are held at one time while walks are compared.
+pub(crate) const TABLES: usize = 6;
 
 pub(crate) fn check_steps(steps: usize) -> Result<()> {
     ensure!((1..=MAX_STEPS).contains(&steps), invalid("{steps} steps; expected 1..={MAX_STEPS}"));
@@ -39,7 +41,7 @@ pub(crate) fn check_steps(steps: usize) -> Result<()> {
 /// ```
 ///
 /// # Complexity
-/// O(n~ M^2 + C^3 log t) with C clusters in the ensemble: sums of powers by doubling. 40 C^2 bytes.
+/// O(n~ M^2 + C^3 log t) with C clusters in the ensemble: sums of powers by doubling. 48 C^2 bytes.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for steps outside
@@ -59,7 +61,7 @@ pub fn propagated_cluster_similarity(
 ) -> Result<Array2<f64>> {
     check_steps(steps)?;
     let c = incidence.n_clusters();
-    budget.check_square("similarity of clusters", c, 40)?;
+    budget.check_square("similarity of clusters", c, TABLES * size_of::<f64>())?;
     let jaccard = ClusterOverlaps::of(incidence, observer)?.jaccard()?;
     let labelling =
         (0..incidence.n_members()).filter(|&u| !incidence.clusters_of_member(u).is_empty()).count();
@@ -70,7 +72,8 @@ pub fn propagated_cluster_similarity(
         let degree: f64 = links().map(|(_, v)| v).sum();
         links().for_each(|(j, v)| p[[i, j]] = v / degree);
     }
-    let g = trajectories(&p, steps, observer)?;
+    drop(jaccard);
+    let g = trajectories(p, steps, observer)?;
     let norm: Vec<f64> = g.diag().iter().map(|d| d.sqrt()).collect();
     room::table_of(c, c, |(i, j)| {
         // From the upper triangle, so that both halves have the same bits.
@@ -87,29 +90,37 @@ pub fn propagated_cluster_similarity(
 
 /// Sum of P^t (P^t)' over t = 1, ..., steps, by doubling: of m steps G_m, G_2m = G_m + P^m G_m
 /// (P^m)' and G_(m+1) = P P' + P G_m P'. All terms are non-negative: nothing cancels, and zeros
-/// stay zeros.
-fn trajectories(p: &Array2<f64>, steps: usize, observer: &dyn Observer) -> Result<Array2<f64>> {
-    let times = |a: &_, b: &_| times(a, b, observer);
-    let transposed = room::copied_table(p.t())?;
-    let first = times(p, &transposed)?;
+/// stay zeros. Holds [`TABLES`], P among them.
+fn trajectories(p: Array2<f64>, steps: usize, observer: &dyn Observer) -> Result<Array2<f64>> {
+    let first = times(&p, &turned(&p)?, observer)?;
     let (mut g, mut power) = (room::copied_table(first.view())?, room::copied_table(p.view())?);
     let bits = usize::BITS - steps.leading_zeros();
     for bit in (0..bits - 1).rev() {
         observer.check()?;
-        let turned = room::copied_table(power.t())?;
-        g += &times(&power, &times(&g, &turned)?)?;
+        g += &on_both_sides(&power, &g, observer)?;
         let (last, odd) = (bit == 0, steps >> bit & 1 == 1);
         if !last {
-            power = times(&power, &power)?;
+            power = times(&power, &power, observer)?;
         }
         if odd {
-            g = times(p, &times(&g, &transposed)?)? + &first;
+            g = on_both_sides(&p, &g, observer)? + &first;
             if !last {
-                power = times(&power, p)?;
+                power = times(&power, &p, observer)?;
             }
         }
     }
     Ok(g)
+}
+
+/// A G A'. The transpose is copied anew each time and held no longer than for its product: a
+/// product with a view of it would be slower, and a copy that is kept takes a table more.
+fn on_both_sides(a: &Array2<f64>, g: &Array2<f64>, observer: &dyn Observer) -> Result<Array2<f64>> {
+    let right = times(g, &turned(a)?, observer)?;
+    times(a, &right, observer)
+}
+
+fn turned(a: &Array2<f64>) -> Result<Array2<f64>> {
+    room::copied_table(a.t())
 }
 
 fn times(a: &Array2<f64>, b: &Array2<f64>, observer: &dyn Observer) -> Result<Array2<f64>> {
@@ -143,7 +154,7 @@ mod tests {
                 power = power.dot(&p);
                 expected += &power.dot(&power.t());
             }
-            let found = trajectories(&p, steps, &()).unwrap();
+            let found = trajectories(p.clone(), steps, &()).unwrap();
             for ((at, a), b) in found.indexed_iter().zip(&expected) {
                 assert!((a - b).abs() <= 1e-12 * b, "{steps} steps {at:?}: {a} {b}");
             }

@@ -106,13 +106,13 @@ impl Similarity for WeightedCoAssociation {
     ) -> Result<SimilarityGraph> {
         self.check()?;
         self.budget.check_square("weighted co-association", nodes.n_nodes(), 8)?;
-        let incidence = ClusterIncidence::of(nodes)?;
+        let incidence = ClusterIncidence::of_observed(nodes, observer)?;
         let weights = self.weights(&incidence, observer)?;
         let graph = weights.co_association(nodes, &incidence, self.budget, observer)?;
         let (grouping, mut s) = graph.into_parts();
         // Microclusters that only members without weight label.
         s.diag_mut().fill(1.0);
-        SimilarityGraph::new(grouping, s)
+        SimilarityGraph::new_observed(grouping, s, observer)
     }
 
     fn linkage_tree(

@@ -33,7 +33,8 @@ macro_rules! clique_method {
                 ensemble: &consilience_core::Ensemble,
                 observer: &dyn consilience_core::Observer,
             ) -> consilience_core::Result<consilience_core::Microclusters> {
-                consilience_core::Microclusters::observed(ensemble, observer)?.canonical()
+                consilience_core::Microclusters::observed(ensemble, observer)?
+                    .canonical_observed(observer)
             }
 
             fn solve(

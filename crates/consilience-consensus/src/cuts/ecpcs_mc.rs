@@ -170,7 +170,7 @@ impl NodeConsensus for EcpcsMc {
     }
 
     fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
-        Microclusters::observed(ensemble, observer)?.canonical()
+        Microclusters::observed(ensemble, observer)?.canonical_observed(observer)
     }
 
     fn solve(
@@ -179,11 +179,11 @@ impl NodeConsensus for EcpcsMc {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
-        let incidence = ClusterIncidence::of(nodes)?;
+        let incidence = ClusterIncidence::of_observed(nodes, observer)?;
         let alike = report.stage("similarity", || {
             propagated_cluster_similarity(&incidence, self.steps, self.budget, observer)
         })?;
-        let parts = Components::of_clusters(&incidence);
+        let parts = Components::of_clusters(&incidence, observer)?;
         let meta = report.stage("partition", || self.meta_clusters(&parts, alike, observer))?;
         report.adopt(meta.report);
         Ok(vote(&incidence, &meta.output))

@@ -8,10 +8,9 @@ use consilience_graph::{
 };
 use consilience_num::kmeans::{self, KMeansOptions};
 use consilience_num::sparse::Csr;
-use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, Axis};
 
-use crate::co_association::{EXPONENT, check_exponent};
+use crate::co_association::{EXPONENT, check_exponent, product};
 
 /// The published default of alpha, the weight of links from objects.
 const OBJECT_LINKS: f64 = 0.5;
@@ -120,6 +119,7 @@ impl GpMgla {
             .collect();
         let w: Vec<f64> = incidence.member_of_cluster().into_iter().map(|u| members[u]).collect();
         let links = connected_triples(&overlaps.jaccard()?, &w, observer)?;
+        drop(overlaps);
         // The objects' part of W_y: alpha^2 diag(w) B0' S D_x^-1 B0 diag(w), with D_x = alpha B0 w.
         let shares: Vec<f64> = (0..incidence.n_rows())
             .map(|i| {
@@ -135,7 +135,7 @@ impl GpMgla {
             let degree = row.sum();
             row /= degree.sqrt();
         }
-        let mut small = symmetric_square(&half)?;
+        let mut small = symmetric_square(&half, observer)?;
         for c in 0..w.len() {
             objects.entries(c).for_each(|(d, v)| small[[c, d]] += v * w[c] * w[d]);
         }
@@ -148,13 +148,13 @@ impl GpMgla {
     }
 
     fn cut(&self, nodes: &Microclusters, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
-        let incidence = ClusterIncidence::of(nodes)?;
+        let incidence = ClusterIncidence::of_observed(nodes, observer)?;
         let (small, projection) = self.small(&incidence, observer)?;
         let count = SpectralCount::new(self.clusters, incidence.n_rows())?;
         let found = leading_eigenpairs(&small, count.eigenpairs().min(small.ncols()), observer)?;
         observer.check()?;
         let k = count.clusters(&found.values);
-        let parts = Components::of_incidence(&incidence);
+        let parts = Components::of_incidence(&incidence, observer)?;
         if let Some(joined) = parts.joined(k) {
             return Ok(joined);
         }
@@ -166,7 +166,7 @@ impl GpMgla {
         let mut rows = incidence.times(projected.view())?;
         unit_rows(&mut rows);
         let mut fit = parts.cut(k, vectors, rows, incidence.sizes(), |rows, sizes, k| {
-            let centres = rows.select(Axis(0), &farthest_first(rows.view(), k));
+            let centres = rows.select(Axis(0), &farthest_first(rows.view(), k, observer)?);
             let options = KMeansOptions::new(centres.nrows()).max_iterations(MAX_ITERATIONS);
             let (rows, sizes) = (rows.view(), Some(sizes));
             numbered(kmeans::from_centres(rows, sizes, centres.view(), &options, observer)?)
@@ -200,9 +200,9 @@ fn connected_triples(
 }
 
 /// A'A, symmetric to the last bit.
-fn symmetric_square(a: &Array2<f64>) -> Result<Array2<f64>> {
+fn symmetric_square(a: &Array2<f64>, observer: &dyn Observer) -> Result<Array2<f64>> {
     let mut square = room::table(a.ncols(), a.ncols())?;
-    general_mat_mul(1.0, &a.t(), a, 0.0, &mut square);
+    product(square.view_mut(), a.t(), a.view(), observer)?;
     for i in 0..square.nrows() {
         for j in 0..i {
             square[[i, j]] = square[[j, i]];
@@ -213,10 +213,15 @@ fn symmetric_square(a: &Array2<f64>) -> Result<Array2<f64>> {
 
 /// Up to k different rows: the first, then always the one farthest from those taken (the first of
 /// equals).
-fn farthest_first(rows: ArrayView2<'_, f64>, k: usize) -> Vec<usize> {
+fn farthest_first(
+    rows: ArrayView2<'_, f64>,
+    k: usize,
+    observer: &dyn Observer,
+) -> Result<Vec<usize>> {
     let mut taken = vec![0];
     let mut nearest = vec![f64::INFINITY; rows.nrows()];
     while taken.len() < k {
+        observer.check()?;
         let centre = rows.row(taken[taken.len() - 1]);
         let mut best = (0, 0.0);
         for (i, (row, near)) in rows.rows().into_iter().zip(nearest.iter_mut()).enumerate() {
@@ -231,7 +236,7 @@ fn farthest_first(rows: ArrayView2<'_, f64>, k: usize) -> Vec<usize> {
         }
         taken.push(best.0);
     }
-    taken
+    Ok(taken)
 }
 
 impl NodeConsensus for GpMgla {
@@ -275,6 +280,7 @@ impl NodeConsensus for GpMgla {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use consilience_conformance::CancelFrom;
     use consilience_core::{ConsensusFunction, Seed};
 
     #[test]
@@ -306,8 +312,8 @@ mod tests {
     #[test]
     fn starts_are_far_apart_and_different() {
         let rows = ndarray::array![[0.0], [0.0], [5.0], [-9.0], [5.0]];
-        assert_eq!(farthest_first(rows.view(), 3), vec![0, 3, 2]);
-        assert_eq!(farthest_first(rows.view(), 5), vec![0, 3, 2]);
+        assert_eq!(farthest_first(rows.view(), 3, &()).unwrap(), vec![0, 3, 2]);
+        assert_eq!(farthest_first(rows.view(), 5, &()).unwrap(), vec![0, 3, 2]);
     }
 
     #[test]
@@ -320,5 +326,23 @@ mod tests {
             assert!(GpMgla::new(1).agreement_exponent(bad).consensus(&e).is_err(), "{bad}");
         }
         assert!(GpMgla::new(1).memory_budget(MemoryBudget::bytes(10)).consensus(&e).is_err());
+    }
+
+    /// Rows are computed some at a time, so that somebody may ask to stop between them.
+    #[test]
+    fn the_square_is_that_of_one_product_to_the_bit() {
+        let mut stream = Seed(5).stream();
+        // More terms than are summed in one block.
+        let a = Array2::from_shape_simple_fn((300, 300), || stream.uniform());
+        let asked = CancelFrom::new(usize::MAX);
+        let square = symmetric_square(&a, &asked).unwrap();
+        assert!(asked.asked() > 1);
+        let mut whole = Array2::zeros((300, 300));
+        ndarray::linalg::general_mat_mul(1.0, &a.t(), &a, 0.0, &mut whole);
+        for i in 0..300 {
+            for j in 0..=i {
+                assert_eq!((square[[i, j]], square[[j, i]]), (whole[[j, i]], whole[[j, i]]));
+            }
+        }
     }
 }

@@ -84,7 +84,7 @@ impl Hbgf {
         weights: impl FnOnce(&ClusterIncidence) -> Result<Vec<f64>>,
     ) -> Result<Vec<usize>> {
         let (incidence, weights) = report.stage("similarity", || {
-            let incidence = ClusterIncidence::of(nodes)?;
+            let incidence = ClusterIncidence::of_observed(nodes, observer)?;
             let weights = weights(&incidence)?;
             Ok::<_, Error>((incidence, weights))
         })?;
@@ -120,7 +120,7 @@ impl NodeConsensus for Hbgf {
     }
 
     fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
-        Microclusters::observed(ensemble, observer)?.canonical()
+        Microclusters::observed(ensemble, observer)?.canonical_observed(observer)
     }
 
     fn solve(

@@ -72,7 +72,7 @@ impl Mcla {
         let links = ClusterOverlaps::of(incidence, observer)?.jaccard()?.to_dense()?;
         observer.check()?;
         let each: Vec<u32> = (0..clusters as u32).collect();
-        let graph = SimilarityGraph::new(Grouping::new(each, clusters)?, links)?;
+        let graph = SimilarityGraph::new_observed(Grouping::new(each, clusters)?, links, observer)?;
         let fit = self.0.fit(graph, observer)?;
         Ok(Fit::new(fit.output.iter().flatten().collect(), fit.report))
     }
@@ -98,7 +98,7 @@ impl NodeConsensus for Mcla {
     }
 
     fn nodes(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Microclusters> {
-        Microclusters::observed(ensemble, observer)?.canonical()
+        Microclusters::observed(ensemble, observer)?.canonical_observed(observer)
     }
 
     fn solve(
@@ -107,12 +107,12 @@ impl NodeConsensus for Mcla {
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
-        let incidence = ClusterIncidence::of(nodes)?;
+        let incidence = ClusterIncidence::of_observed(nodes, observer)?;
         let Fit { output: meta, report: mut found } =
             report.stage("meta-clusters", || self.meta(&incidence, observer))?;
         // In more components than meta-clusters, the largest hold most objects, not most clusters.
         let count = meta.iter().max().map_or(0, |m| m + 1);
-        if let Some(joined) = self.0.joined(&incidence, count) {
+        if let Some(joined) = self.0.joined(&incidence, count, observer)? {
             report.adopt(joined.report);
             return Ok(joined.output);
         }

@@ -10,7 +10,7 @@ use consilience_core::{
 };
 use consilience_graph::Components;
 use consilience_num::kmeans::{KMeansOptions, RowSource, fit_drawn};
-use consilience_num::transfer::{link_sums, small_side};
+use consilience_num::transfer::{link_sums, try_small_side};
 use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::Hbgf;
@@ -121,21 +121,22 @@ impl USenc {
         let k = self.fixed()?;
         self.budget.check_square("links between clusters", ensemble.n_clusters(), 32)?;
         let mut report = Report::default();
-        let mut labels = Labels::new(ensemble);
         let stop = Stop::new(observer);
-        let mut weights =
-            report.stage("clusters", || links(&labels, ensemble.n_members(), &|| stop.asked()));
+        let mut labels = Labels::new(ensemble, &stop);
+        let mut weights = report.stage("clusters", || links(&labels, ensemble.n_members()));
         stop.check()?;
-        if let Some(partition) = joined(&labels, &weights, k, &mut report)? {
+        if let Some(partition) = joined(&labels, &weights, k, &mut report, observer)? {
             return Ok(Fit::new(partition, report));
         }
         let order = report.stage("clusters", || order::canonical(&labels, &weights));
         weights = weights.select(Axis(0), &order);
         weights = weights.select(Axis(1), &order);
         stop.check()?;
-        let side = report.stage("eigenvectors", || small_side(weights.view(), k, 0.0)).ok_or_else(
-            || Error::new(ErrorKind::NonFinite, "the graph of clusters has no eigenpairs"),
-        )?;
+        let side = report
+            .stage("eigenvectors", || try_small_side(weights.view(), k, 0.0, observer))?
+            .ok_or_else(|| {
+                Error::new(ErrorKind::NonFinite, "the graph of clusters has no eigenpairs")
+            })?;
         drop(weights);
         let mut place = vec![0; order.len()];
         order.iter().enumerate().for_each(|(at, &c)| place[c] = at);
@@ -165,9 +166,9 @@ impl USenc {
 }
 
 /// How much the objects link each two clusters, unless stopped.
-fn links(labels: &Labels<'_>, members: usize, stop: &(impl Fn() -> bool + Sync)) -> Array2<f64> {
+fn links(labels: &Labels<'_>, members: usize) -> Array2<f64> {
     link_sums(labels.objects, labels.clusters, |objects, sums| {
-        if stop() {
+        if labels.stop.asked() {
             return;
         }
         let mut row = vec![0; objects.len() * members];
@@ -214,8 +215,9 @@ fn joined(
     weights: &Array2<f64>,
     k: usize,
     report: &mut Report,
+    observer: &dyn Observer,
 ) -> Result<Option<Partition>> {
-    let parts = Components::of_graph(weights.view(), &vec![1.0; labels.clusters]);
+    let parts = Components::of_graph(weights.view(), &vec![1.0; labels.clusters], observer)?;
     let count = parts.n_components();
     if count <= k {
         return Ok(None);
@@ -242,10 +244,12 @@ struct Labels<'a> {
     first: Vec<u32>,
     clusters: usize,
     objects: usize,
+    /// Asked inside of every pass over the objects: who makes a pass checks it afterwards.
+    stop: &'a Stop<'a>,
 }
 
 impl<'a> Labels<'a> {
-    fn new(ensemble: &'a Ensemble) -> Self {
+    fn new(ensemble: &'a Ensemble, stop: &'a Stop<'a>) -> Self {
         let mut members: Vec<&Partition> = ensemble.members().iter().collect();
         members.sort_by(|a, b| a.iter().cmp(b.iter()));
         let mut clusters = 0;
@@ -256,7 +260,7 @@ impl<'a> Labels<'a> {
                 (clusters - p.n_clusters()) as u32
             })
             .collect();
-        Labels { members, first, clusters, objects: ensemble.n_objects() }
+        Labels { members, first, clusters, objects: ensemble.n_objects(), stop }
     }
 
     /// Puts the members into the order of their clusters' places, which follow from no order of
@@ -284,12 +288,12 @@ impl<'a> Labels<'a> {
         order::drawn(self, &colours, most, seed.derive("usenc", 0))
     }
 
-    /// Calls `with` for each of some objects and its clusters.
+    /// Calls `with` for each of some objects and its clusters, until somebody asks to stop.
     #[inline(always)]
     fn each(&self, objects: Range<usize>, mut with: impl FnMut(usize, &[u32])) {
         let members = self.first.len();
         let mut rows = vec![NONE; BLOCK.min(objects.len()) * members];
-        for first in objects.clone().step_by(BLOCK) {
+        for first in objects.clone().step_by(BLOCK).take_while(|_| !self.stop.asked()) {
             let block = first..objects.end.min(first + BLOCK);
             let rows = &mut rows[..block.len() * members];
             self.write(block.clone(), rows);
@@ -490,7 +494,8 @@ mod tests {
         let (some, _) = runs(3000, 6, 0.1);
         let order: Vec<usize> = (0..9000).map(|i| if i % 3 == 0 { i / 3 } else { 7 }).collect();
         let ensemble = some.select_objects(&order).unwrap();
-        let labels = Labels::new(&ensemble);
+        let stop = Stop::new(&());
+        let labels = Labels::new(&ensemble, &stop);
         let place: Vec<usize> = (0..labels.clusters).collect();
         let mut row = vec![0; 6];
         let mut hash = |i: usize| {

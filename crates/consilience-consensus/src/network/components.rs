@@ -1,10 +1,10 @@
 use consilience_core::{
-    ConsensusFunction, Ensemble, Fit, Joined, Observer, Partition, Report, Result, ensure,
+    ConsensusFunction, Ensemble, Fit, Observer, Partition, Report, Result, ensure,
 };
 use consilience_graph::Network;
 
 use super::ROUNDED;
-use super::labelled;
+use super::{joined, labelled};
 
 /// Connected components of the edges on which enough members agree.
 ///
@@ -83,11 +83,8 @@ impl ConsensusFunction for NetworkComponents {
         let shares =
             report.stage("similarity", || self.network.co_association(ensemble, observer))?;
         let partition = report.stage("partition", || {
-            let mut joined = Joined::new(self.network.n_nodes());
-            for ((i, j), _) in self.network.edges().zip(&shares).filter(|e| *e.1 >= least * ROUNDED)
-            {
-                joined.join(i, j);
-            }
+            let enough = |share| share >= least * ROUNDED;
+            let mut joined = joined(&self.network, &shares, observer, enough)?;
             let labelled = labelled(ensemble);
             let (of_object, _) = joined.numbers(|i| labelled[i]);
             Partition::from_fn(of_object.len(), |i| labelled[i].then(|| of_object[i].into()))

@@ -21,6 +21,8 @@ use adjacency::Adjacency;
 
 /// Objects that are in no node, since no member labels them.
 const NONE: u32 = u32::MAX;
+/// Edges that are looked at between two questions whether to stop.
+const OFTEN: usize = 1 << 16;
 
 /// An edge between nodes: all edges of the network between their objects.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,21 +67,24 @@ impl Condensed {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let shares = report.stage("similarity", || network.co_association(ensemble, observer))?;
-        observer.check()?;
-        Ok(report.stage("condensing", || Self::of(network, &shares, ensemble, kept)))
+        report.stage("condensing", || Self::of(network, &shares, ensemble, kept, observer))
     }
 
-    fn of(network: &Network, shares: &[f64], ensemble: &Ensemble, kept: Kept) -> Self {
-        let mut joined = Joined::new(network.n_nodes());
-        for ((i, j), _) in network.edges().zip(shares).filter(|&(_, &share)| share == 1.0) {
-            joined.join(i, j);
-        }
+    fn of(
+        network: &Network,
+        shares: &[f64],
+        ensemble: &Ensemble,
+        kept: Kept,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let mut joined = joined(network, shares, observer, |share| share == 1.0)?;
         let labelled = labelled(ensemble);
         let (of_object, nodes) = joined.numbers(|i| labelled[i]);
         let mut sizes = vec![0; nodes];
         for (i, &node) in of_object.iter().enumerate().filter(|(_, node)| **node != NONE) {
             sizes[node as usize] += ensemble.counts().map_or(1, |counts| counts[i]);
         }
+        observer.check()?;
         let mut edges: Vec<([u32; 2], f64)> = network
             .edges()
             .zip(shares)
@@ -88,8 +93,10 @@ impl Condensed {
             .filter(|([a, b], _)| a != b && *a != NONE && *b != NONE)
             .map(|([a, b], share)| ([a.min(b), a.max(b)], share))
             .collect();
+        observer.check()?;
         // Equal entries are the same in every order, so that sums have the same bits.
         edges.par_sort_unstable_by(|x, y| x.0.cmp(&y.0).then(x.1.total_cmp(&y.1)));
+        observer.check()?;
         let merge = |part: &[([u32; 2], f64)]| Edge {
             ends: part[0].0,
             sum: part.iter().map(|e| e.1).sum(),
@@ -98,7 +105,7 @@ impl Condensed {
             most: part[part.len() - 1].1,
         };
         let edges = edges.chunk_by(|x, y| x.0 == y.0).map(merge).collect();
-        Condensed { of_object, sizes, edges }
+        Ok(Condensed { of_object, sizes, edges })
     }
 
     fn n_nodes(&self) -> usize {
@@ -112,6 +119,25 @@ impl Condensed {
             node => Some(of_node[node as usize] as u64),
         })
     }
+}
+
+/// The nodes, joined where the share of an edge is enough.
+fn joined(
+    network: &Network,
+    shares: &[f64],
+    observer: &dyn Observer,
+    enough: impl Fn(f64) -> bool,
+) -> Result<Joined> {
+    let mut joined = Joined::new(network.n_nodes());
+    for (e, ((i, j), &share)) in network.edges().zip(shares).enumerate() {
+        if e.is_multiple_of(OFTEN) {
+            observer.check()?;
+        }
+        if enough(share) {
+            joined.join(i, j);
+        }
+    }
+    Ok(joined)
 }
 
 /// Whether some member that counts labels each object.

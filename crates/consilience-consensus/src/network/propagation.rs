@@ -104,7 +104,10 @@ impl NetworkPropagation {
         while changed && report.iterations < self.max_iterations {
             watch.step(report.iterations)?;
             changed = false;
-            for node in self.order(n, report.iterations) {
+            for (at, node) in self.order(n, report.iterations).enumerate() {
+                if at.is_multiple_of(BLOCK) {
+                    observer.check()?;
+                }
                 if !std::mem::take(&mut open[node]) {
                     continue;
                 }

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use consilience_conformance::CancelFrom;
 use consilience_core::{
     Clusters, ConsensusFunction, Ensemble, ErrorKind, Linkage, Partition, Seed, Status, Stream,
 };
@@ -267,4 +268,25 @@ fn bad_input_is_told() {
     assert_eq!(kind(&propagation.clone().max_iterations(0), &four), ErrorKind::InvalidParameter);
     assert_eq!(kind(&propagation.clone().threshold(-0.1), &four), ErrorKind::InvalidParameter);
     assert_eq!(kind(&propagation, &five), ErrorKind::ShapeMismatch);
+}
+
+#[test]
+fn cancellation_is_asked_for_while_edges_are_joined() {
+    let n = 3 * super::OFTEN;
+    let network = Network::new(n, (1..n).map(|i| (i - 1, i))).unwrap();
+    let member = Partition::from_fn(n, |i| Some(i as u64 / 4)).unwrap();
+    let ensemble = Ensemble::new(vec![member.clone(), member]).unwrap();
+    let asked = CancelFrom::new(usize::MAX);
+    network.co_association(&ensemble, &asked).unwrap();
+    let counted = asked.asked();
+    let methods: [&dyn ConsensusFunction<Output = Partition>; 3] = [
+        &NetworkComponents::new(network.clone()),
+        &NetworkLinkage::new(network.clone(), 5),
+        &NetworkPropagation::new(network.clone()),
+    ];
+    for method in methods {
+        let asked = CancelFrom::new(usize::MAX);
+        method.fit(&ensemble, &asked).unwrap();
+        assert!(asked.asked() >= counted + 3, "{}: {}", method.name(), asked.asked());
+    }
 }

@@ -109,8 +109,8 @@ impl LeastSquares {
             let members = 0..ballots.members().len();
             let align = |u| observer.check().map(|()| ballots.align(u, y.view()));
             let matched = members.map(align).collect::<Result<Vec<_>>>()?;
-            y = mean(ballots, &matched, k)?;
-            let value = distance(ballots, &matched, y.view());
+            y = mean(ballots, &matched, k, observer)?;
+            let value = distance(ballots, &matched, y.view(), observer)?;
             report.iterations = round + 1;
             let settled = path.last().is_some_and(|&last| !(value < last - 1e-12 * last));
             path.push(value);
@@ -162,11 +162,17 @@ impl NodeConsensus for LeastSquares {
 /// Mean of the matched members over those that label a node; what they left over is spread evenly,
 /// the projection of the mean onto the simplex. Votes are counted before anything is divided, so
 /// that no entry is rounded below 0 or above 1 and none depends on the order of the members.
-fn mean(ballots: &Ballots, matched: &[Vec<Option<usize>>], k: usize) -> Result<Array2<f64>> {
+fn mean(
+    ballots: &Ballots,
+    matched: &[Vec<Option<usize>>],
+    k: usize,
+    observer: &dyn Observer,
+) -> Result<Array2<f64>> {
     let mut y = room::table(ballots.n_nodes(), k)?;
     let mut labelled = vec![0.0; ballots.n_nodes()];
     let mut left_over = vec![0.0; ballots.n_nodes()];
     for (u, (member, matched)) in ballots.members().iter().zip(matched).enumerate() {
+        observer.check()?;
         let count = ballots.count(u);
         let heard = labelled.iter_mut().zip(member.iter()).filter(|(_, l)| l.is_some());
         heard.for_each(|(all, _)| *all += count);
@@ -183,10 +189,16 @@ fn mean(ballots: &Ballots, matched: &[Vec<Option<usize>>], k: usize) -> Result<A
 }
 
 /// Mean squared distance of the matched members to Y over all votes.
-fn distance(ballots: &Ballots, matched: &[Vec<Option<usize>>], y: ArrayView2<'_, f64>) -> f64 {
+fn distance(
+    ballots: &Ballots,
+    matched: &[Vec<Option<usize>>],
+    y: ArrayView2<'_, f64>,
+    observer: &dyn Observer,
+) -> Result<f64> {
     let squares: Vec<f64> = y.rows().into_iter().map(|row| row.dot(&row)).collect();
     let (mut total, mut votes) = (0.0, 0.0);
     for (u, (member, matched)) in ballots.members().iter().zip(matched).enumerate() {
+        observer.check()?;
         // |p - y|^2 = p'p - 2 p'y + y'y; a cluster left over is a column that Y does not have.
         let (mut own, mut square) = (vec![0.0; squares.len()], vec![0.0; squares.len()]);
         ballots.each_vote(u, |i, l, p| {
@@ -201,7 +213,7 @@ fn distance(ballots: &Ballots, matched: &[Vec<Option<usize>>], y: ArrayView2<'_,
             }
         }
     }
-    total / votes
+    Ok(total / votes)
 }
 
 #[cfg(test)]
@@ -291,14 +303,14 @@ mod tests {
         let ballots = Ballots::of(&world.ensemble).unwrap();
         let (y, _) = LeastSquares::new(2).rounds(&ballots, &mut Report::default(), &()).unwrap();
         let matched: Vec<_> = (0..4).map(|u| ballots.align(u, y.view())).collect();
-        let best = distance(&ballots, &matched, y.view());
+        let best = distance(&ballots, &matched, y.view(), &()).unwrap();
         for i in 0..y.nrows() {
             for step in [-0.05, 0.05] {
                 let mut moved = y.clone();
                 moved[[i, 0]] += step;
                 moved[[i, 1]] -= step;
                 if moved.row(i).iter().all(|&v| v >= 0.0) {
-                    assert!(distance(&ballots, &matched, moved.view()) > best);
+                    assert!(distance(&ballots, &matched, moved.view(), &()).unwrap() > best);
                 }
             }
         }

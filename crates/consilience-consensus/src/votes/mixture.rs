@@ -1,7 +1,7 @@
 use consilience_core::{
     Clusters, Ensemble, Error, Memberships, MemoryBudget, Microclusters, NodeConsensus,
-    NodeMemberships, Observer, Partition, Report, Result, Seed, Status, check_restarts, ensure,
-    room,
+    NodeMemberships, Observer, Partition, Report, Result, Seed, Status, Stop, check_restarts,
+    ensure, room,
 };
 use consilience_graph::ClusterIncidence;
 use consilience_num::reduce::ordered_chunks;
@@ -137,7 +137,7 @@ impl MixtureModel {
     ) -> Result<Array2<f64>> {
         let (n, k) = (nodes.n_nodes(), self.check()?);
         let ballots = Ballots::from(nodes);
-        let labels = ClusterIncidence::of(ballots.nodes())?;
+        let labels = ClusterIncidence::of_observed(ballots.nodes(), observer)?;
         // Of the nodes those of the best start and of this one; of the labels this start's, or the
         // two tables of the k-means before it.
         let rows = n + labels.n_clusters();
@@ -288,18 +288,20 @@ fn expectation_maximization(
     tolerance: f64,
     observer: &dyn Observer,
 ) -> Result<Run> {
+    let stop = Stop::new(observer);
     let mut z = room::zeros(labels.n_rows() * k)?;
     for (row, &c) in z.chunks_exact_mut(k).zip(first) {
         row[c] = 1.0;
     }
     let mut components =
         Components { shares: vec![0.0; k], labels: room::zeros(labels.n_clusters() * k)? };
-    maximize(labels, k, &z, BLUR, &mut components);
+    maximize(labels, k, &z, BLUR, &mut components, &stop);
     let mut run = Run { responsibilities: Vec::new(), likelihoods: Vec::new(), settled: false };
     for step in 0..steps {
-        observer.check()?;
+        stop.check()?;
         observer.progress("mixture", step, steps);
-        let value = expect(labels, k, &components, &mut z);
+        let value = expect(labels, k, &components, &mut z, &stop);
+        stop.check()?;
         let before = run.likelihoods.last().copied();
         run.likelihoods.push(value);
         if before.is_some_and(|b| !(value - b > tolerance * value.abs())) {
@@ -307,7 +309,7 @@ fn expectation_maximization(
             break;
         }
         if step + 1 < steps {
-            maximize(labels, k, &z, 0.0, &mut components);
+            maximize(labels, k, &z, 0.0, &mut components, &stop);
         }
     }
     run.responsibilities = z;
@@ -315,12 +317,21 @@ fn expectation_maximization(
 }
 
 /// Fills in the responsibilities and returns the log-likelihood.
-fn expect(labels: &ClusterIncidence, k: usize, components: &Components, z: &mut [f64]) -> f64 {
+fn expect(
+    labels: &ClusterIncidence,
+    k: usize,
+    components: &Components,
+    z: &mut [f64],
+    stop: &Stop<'_>,
+) -> f64 {
     let parts: Vec<f64> = z
         .par_chunks_mut(CHUNK * k)
         .enumerate()
         .map(|(chunk, z)| {
             let mut total = 0.0;
+            if stop.asked() {
+                return total;
+            }
             for (r, row) in z.chunks_exact_mut(k).enumerate() {
                 let node = chunk * CHUNK + r;
                 row.copy_from_slice(&components.shares);
@@ -356,12 +367,13 @@ fn maximize(
     z: &[f64],
     blur: f64,
     components: &mut Components,
+    stop: &Stop<'_>,
 ) {
     let n = labels.n_rows();
     if components.labels.len() > LARGE {
-        add_by_labels(labels, k, z, CHUNK.max(n.div_ceil(PARTS)), components);
+        add_by_labels(labels, k, z, CHUNK.max(n.div_ceil(PARTS)), components, stop);
     } else {
-        add_by_nodes(labels, k, z, CHUNK, components);
+        add_by_nodes(labels, k, z, CHUNK, components, stop);
     }
     let Components { shares, labels: probabilities } = components;
     let all: f64 = shares.iter().sum();
@@ -394,10 +406,14 @@ fn add_by_nodes(
     z: &[f64],
     chunk: usize,
     sums: &mut Components,
+    stop: &Stop<'_>,
 ) {
     let c = labels.n_clusters();
     let part = |range: std::ops::Range<usize>| {
         let mut mass = vec![0.0; k + c * k];
+        if stop.asked() {
+            return mass;
+        }
         for i in range {
             let (shares, of_label) = mass.split_at_mut(k);
             add_node(labels, z, i, shares);
@@ -420,6 +436,7 @@ fn add_by_labels(
     z: &[f64],
     chunk: usize,
     sums: &mut Components,
+    stop: &Stop<'_>,
 ) {
     let part = |range: std::ops::Range<usize>| {
         let mut mass = vec![0.0; k];
@@ -431,6 +448,9 @@ fn add_by_labels(
     of_label.for_each_init(
         || vec![0.0; k],
         |part, (l, total)| {
+            if stop.asked() {
+                return;
+            }
             total.fill(0.0);
             let together = |a: &u32, b: &u32| *a as usize / chunk == *b as usize / chunk;
             for nodes in labels.rows_of(l).chunk_by(together) {
@@ -561,9 +581,9 @@ mod tests {
             // What is there before is written over.
             let sums = || Components { shares: vec![7.0; k], labels: vec![7.0; c * k] };
             for chunk in [1, 7, n - 1, n, n + 1] {
-                let (mut nodes, mut own) = (sums(), sums());
-                add_by_nodes(&labels, k, &z, chunk, &mut nodes);
-                add_by_labels(&labels, k, &z, chunk, &mut own);
+                let (mut nodes, mut own, stop) = (sums(), sums(), Stop::new(&()));
+                add_by_nodes(&labels, k, &z, chunk, &mut nodes, &stop);
+                add_by_labels(&labels, k, &z, chunk, &mut own, &stop);
                 assert_eq!((nodes.shares, nodes.labels), (own.shares, own.labels), "{chunk}");
             }
         }

@@ -95,10 +95,11 @@ impl Qmi {
         let labels: usize = (0..ballots.members().len()).map(|u| ballots.n_clusters(u)).sum();
         // The centres and the sums of the next ones.
         self.budget.check_table("centres of label indicators", labels, clusters, 16)?;
-        let x = self.indicators(ballots)?;
+        let x = self.indicators(ballots, observer)?;
         let options =
             KMeansOptions::new(clusters).restarts(self.restarts).seed(self.seed.derive("qmi", 0));
         let rows = ScaledRows::new(&x)?;
+        observer.check()?;
         // Neither how objects are counted nor how members are shows in the clusters.
         let (sizes, objects) = sizes_in_lowest_terms(ballots.weights())?;
         let fit = sparse::fit(&rows, Some(&*sizes), &options, observer)?;
@@ -110,10 +111,11 @@ impl Qmi {
 
     /// The indicators of the nodes; the mean where a member has no label. Centred they would be as
     /// far apart, but have no zeros.
-    fn indicators(&self, ballots: &Ballots) -> Result<CsMat<f64>> {
+    fn indicators(&self, ballots: &Ballots, observer: &dyn Observer) -> Result<CsMat<f64>> {
         let n = ballots.n_nodes();
         let mut starts = room::zeros(n + 1)?;
         for u in 0..ballots.members().len() {
+            observer.check()?;
             let filled = filled(ballots, u)?;
             starts.iter_mut().skip(1).zip(filled).for_each(|(start, count)| *start += count);
         }
@@ -129,6 +131,7 @@ impl Qmi {
         };
         let mut first = 0;
         for (u, member) in ballots.members().iter().enumerate() {
+            observer.check()?;
             let mut share = vec![0.0; ballots.n_clusters(u)];
             ballots.each_vote(u, |i, l, p| share[l] += ballots.weights()[i] * p);
             let labelled: f64 = share.iter().sum();

@@ -216,7 +216,7 @@ pub(crate) fn first_reference(
         .par_iter()
         .map_init(Comparison::default, |comparison, &u| {
             observer.check()?;
-            let agreement = comparison.with_all(&members[u], ballots, &repeats);
+            let agreement = comparison.with_all(&members[u], ballots, &repeats, observer)?;
             // A few objects are easily agreed on, and are no reference for all others.
             Ok(agreement * coverage(&members[u], ballots.weights()))
         })
@@ -247,17 +247,24 @@ struct Comparison {
 impl Comparison {
     /// How much a member agrees with all, each as often as it counts; one that `repeats` the labels
     /// of the one before as much as that does.
-    fn with_all(&mut self, member: &Partition, ballots: &Ballots, repeats: &[bool]) -> f64 {
+    fn with_all(
+        &mut self,
+        member: &Partition,
+        ballots: &Ballots,
+        repeats: &[bool],
+        observer: &dyn Observer,
+    ) -> Result<f64> {
         self.own.clear();
         self.own.extend(member.iter());
         let (mut sum, mut nmi) = (0.0, None);
         for (u, other) in ballots.members().iter().enumerate() {
             if !repeats[u] {
+                observer.check()?;
                 nmi = self.nmi(member, other, ballots.weights());
             }
             sum += nmi.map_or(0.0, |nmi: f64| nmi * ballots.count(u));
         }
-        sum
+        Ok(sum)
     }
 
     /// `None` where the two label no node in common.
@@ -406,7 +413,7 @@ mod tests {
                 let (medoid, sum) = best.unwrap();
                 let never = vec![false; members.len()];
                 let mut comparison = Comparison::default();
-                let shared = comparison.with_all(medoid, &ballots, &never);
+                let shared = comparison.with_all(medoid, &ballots, &never, &()).unwrap();
                 assert_eq!(shared, with_all(medoid));
                 assert_eq!(shared * coverage(medoid, ballots.weights()), sum);
                 let found = first_reference(&Qmi::new(k), k, &ballots, &()).unwrap();

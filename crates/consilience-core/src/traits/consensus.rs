@@ -1,8 +1,8 @@
 use ndarray::Array2;
 
 use crate::{
-    Accepts, Clusters, Dendrogram, Ensemble, Fit, Grouping, Memberships, Microclusters, Observer,
-    Partition, Report, Result, ensure, room,
+    Accepts, Clusters, Dendrogram, Ensemble, Error, Fit, Grouping, Memberships, Microclusters,
+    Observer, Partition, Report, Result, check_answer, checks, ensure, room,
 };
 
 /// Why there are fewer clusters than asked for where there are no more nodes.
@@ -151,6 +151,8 @@ impl<T: NodeConsensus> ConsensusFunction for T {
         self.check(ensemble)?;
         let mut report = Report::default();
         let nodes = report.stage("microclusters", || self.nodes(ensemble, observer))?;
+        let (name, behind) = (NodeConsensus::name(self), nodes.grouping().n_objects());
+        check_answer(name, "objects behind its nodes", behind, ensemble.n_objects())?;
         report.microclusters = Some(nodes.n_nodes());
         let found = if nodes.n_nodes() == 0 {
             observer.check()?;
@@ -158,7 +160,8 @@ impl<T: NodeConsensus> ConsensusFunction for T {
         } else {
             Some(self.solve(&nodes, &mut report, observer)?)
         };
-        let output = T::Output::expand(&nodes, found, asked)?;
+        let output = T::Output::expand(&nodes, found, asked)
+            .map_err(|e| Error::new(e.kind(), format!("{name}: {}", e.message())))?;
         if let Some(k) = asked {
             let nodes = nodes.n_nodes();
             let found = if self.is_upper_bound() { nodes } else { output.n_found()? };
@@ -184,7 +187,8 @@ pub trait NodeOutput: Sized {
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) where `found` is not about as
-    /// many nodes.
+    /// many nodes; as [`Memberships::with_evidence`] for rows that are no probabilities and for
+    /// evidence that is no amount.
     fn expand(
         nodes: &Microclusters,
         found: Option<Self::Nodes>,
@@ -248,6 +252,11 @@ impl NodeOutput for Memberships {
         };
         let (rows, of) = (of_node.nrows(), nodes.n_nodes());
         ensure!(rows == of, shape("memberships of {rows} nodes, there are {of}"));
+        if let Some(evidence) = &evidence {
+            let found = evidence.len();
+            ensure!(found == of, shape("evidence of {found} nodes, there are {of}"));
+            checks::evidence(evidence, "node")?;
+        }
         let known = evidence.unwrap_or_else(|| nodes.evidence());
         let k = of_node.ncols();
         let mut values = room::table_of(n, k, |_| 1.0 / k as f64)?;
@@ -309,6 +318,7 @@ pub trait Hierarchy: Send + Sync {
         let ensemble = ensemble.accepted_by("this tree", Accepts::LABELS)?;
         let nodes = Microclusters::observed(&ensemble, observer)?;
         let tree = self.tree(&nodes, &mut Report::default(), observer)?;
+        tree.check_answer("the hierarchy", nodes.n_nodes())?;
         Ok((nodes, tree))
     }
 }

@@ -6,7 +6,8 @@ use ndarray::Array2;
 #[cfg(feature = "serde")]
 use crate::stored::Parts;
 use crate::{
-    Error, ErrorKind, Features, Fit, Observer, Partition, Result, SideInformation, ensure,
+    Error, ErrorKind, Features, Fit, Observer, Partition, Result, SideInformation, check_answer,
+    ensure, room,
 };
 
 /// Features and a few labels or pairs to a clustering that can label new objects.
@@ -167,7 +168,7 @@ impl Clustering {
     ///
     /// # Errors
     /// [`ErrorKind::Empty`] without labels, [`ErrorKind::OutOfRange`] for a label beyond
-    /// `clusters`.
+    /// `clusters`, [`ErrorKind::TooLarge`] for more clusters than there is memory for.
     pub fn new(labels: &[u32], clusters: usize, assigner: impl Assign + 'static) -> Result<Self> {
         if let Some((i, &l)) = labels.iter().enumerate().find(|&(_, &l)| l as usize >= clusters) {
             return Err(Error::out_of_range(format!(
@@ -175,7 +176,7 @@ impl Clustering {
             )));
         }
         let partition = Partition::from_labels(labels)?;
-        let mut number = vec![usize::MAX; clusters];
+        let mut number = room::filled(clusters, usize::MAX)?;
         for (i, &l) in labels.iter().enumerate() {
             if let Some(c) = partition.label(i) {
                 number[l as usize] = c;
@@ -191,8 +192,8 @@ impl Clustering {
     /// The cluster of every new object, in the numbering of [`partition`](Clustering::partition).
     ///
     /// # Errors
-    /// As [`Features::check`], and [`ErrorKind::ShapeMismatch`] for another number of features than
-    /// at the fit.
+    /// As [`Features::check`]; [`ErrorKind::ShapeMismatch`] for another number of features than at
+    /// the fit, and where the [`Assign`] or a map before it returns another number of rows.
     #[doc(alias = "predict")]
     pub fn assign<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<usize>> {
         let features = features.into();
@@ -202,6 +203,7 @@ impl Clustering {
             shape("{} features, {} at the fit", features.n_features(), self.assigner.n_features())
         );
         let mut labels = self.assigner.assign(features)?;
+        check_answer("the assigner", "clusters of rows", labels.len(), features.n_objects())?;
         for label in &mut labels {
             *label = *self.number.get(*label).ok_or_else(|| {
                 Error::new(
@@ -253,6 +255,8 @@ impl Assign for Behind {
 
     fn assign(&self, features: Features<'_>) -> Result<Vec<usize>> {
         let mapped = self.map.apply(features)?;
+        check_answer("the map", "rows", mapped.nrows(), features.n_objects())?;
+        check_answer("the map", "columns", mapped.ncols(), self.then.n_features())?;
         let mapped = Features::from(mapped.view());
         mapped.check()?;
         self.then.assign(mapped)

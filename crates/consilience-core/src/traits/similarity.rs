@@ -107,6 +107,7 @@ pub trait Similarity: Send + Sync {
         report.microclusters = Some(nodes.n_nodes());
         let graph =
             report.inner_stage("similarity", |inner| self.between(&nodes, inner, observer))?;
+        graph.check_answer(self.name(), nodes.grouping())?;
         Ok(Fit::new(graph, report))
     }
 

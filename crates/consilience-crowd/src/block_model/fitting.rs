@@ -8,6 +8,7 @@ use super::sweep::{Occurrences, Weights, sweep};
 use super::{BlockModel, growth};
 use crate::answer_counts::AnswerCounts;
 use crate::answers::Answers;
+use crate::best::best_fits;
 use crate::dawid_skene::Turned;
 use crate::expected_counts::ExpectedCounts;
 use crate::latent_class::LatentClasses;
@@ -44,6 +45,14 @@ pub(crate) struct Fitted {
     pub(crate) converged: bool,
     /// Starts that were asked for and left out.
     pub(crate) left_out: usize,
+}
+
+/// A start on its way.
+struct Trial {
+    q: Array2<f64>,
+    bound: f64,
+    iterations: usize,
+    converged: bool,
 }
 
 impl Fitted {
@@ -147,8 +156,7 @@ fn added_start(
 }
 
 fn is_large(answers: &Answers, k: usize) -> bool {
-    let rows: usize = answers.tasks().map(|task| task.n_items()).sum();
-    rows.saturating_mul(k.saturating_mul(k)) > LARGE
+    answers.n_rows().saturating_mul(k.saturating_mul(k)) > LARGE
 }
 
 /// The best of all starts.
@@ -207,18 +215,16 @@ fn best_of(
     let occurrences = Occurrences::of(answers)?;
     let trial = if is_large(answers, model.clusters) { SHORT_TRIAL } else { TRIAL };
     let run = |q, most| fit_from(model, answers, &occurrences, q, most, observer);
-    let mut tried: Vec<Fitted> = starts
-        .par_iter()
-        .chain(added.as_slice())
-        .map(|start| run(start.clone(), trial))
-        .collect::<Result<_>>()?;
-    let added = tried.split_off(starts.len());
-    // Stable, so that of equals the first goes on and no choice depends on the order of arrival.
-    tried.sort_by(|a, b| b.bound.total_cmp(&a.bound));
-    tried.truncate(starts.len().div_ceil(3));
-    let (usual, last) = (tried.len(), tried.last().map_or(f64::NEG_INFINITY, |last| last.bound));
-    tried.extend(added.into_iter().filter(|added| added.bound > last));
-    let mut finished: Vec<Fitted> = tried
+    let start = |s: usize| run(starts[s].clone(), trial);
+    let usual = starts.len().div_ceil(3);
+    let (tried, added) = rayon::join(
+        || best_fits(starts.len(), usual, |trial: &Trial| trial.bound, start),
+        || added.map(|start| run(start, trial)).transpose(),
+    );
+    let mut tried = tried?;
+    let last = tried.last().map_or(f64::NEG_INFINITY, |last| last.bound);
+    tried.extend(added?.filter(|added| added.bound > last));
+    let mut finished: Vec<Trial> = tried
         .into_par_iter()
         .map(|trial| {
             let left = model.max_iterations.saturating_sub(trial.iterations);
@@ -226,7 +232,7 @@ fn best_of(
                 return Ok(trial);
             }
             let rest = run(trial.q, left)?;
-            Ok(Fitted { iterations: trial.iterations + rest.iterations, ..rest })
+            Ok(Trial { iterations: trial.iterations + rest.iterations, ..rest })
         })
         .collect::<Result<_>>()?;
     let added = finished.split_off(usual);
@@ -235,7 +241,11 @@ fn best_of(
     let best = added
         .into_iter()
         .fold(best, |best, f| if f.bound > best.bound + BETTER { f } else { best });
-    Ok(Fitted { left_out: model.restarts.saturating_sub(starts.len()), ..best })
+    let Trial { q, bound, iterations, converged } = best;
+    // Those of every trial would be k^2 for each worker.
+    let (counts, _) = ExpectedCounts::of(answers, q.view(), model.shrinkage);
+    let left_out = model.restarts.saturating_sub(starts.len());
+    Ok(Fitted { q, counts, bound, iterations, converged, left_out })
 }
 
 fn perturb(q: &mut Array2<f64>, seed: Seed) {
@@ -258,7 +268,7 @@ fn fit_from(
     mut q: Array2<f64>,
     most: usize,
     observer: &dyn Observer,
-) -> Result<Fitted> {
+) -> Result<Trial> {
     let (mut iterations, mut converged) = (0, false);
     while iterations < most.min(model.max_iterations) && !converged {
         observer.check()?;
@@ -272,7 +282,7 @@ fn fit_from(
     observer.progress("start", iterations, iterations);
     let (counts, _) = ExpectedCounts::of(answers, q.view(), model.shrinkage);
     let bound = bound(answers, &Rates::of(&counts, model.shrinkage), q.view());
-    Ok(Fitted { q, counts, bound, iterations, converged, left_out: 0 })
+    Ok(Trial { q, bound, iterations, converged })
 }
 
 /// Logarithms of the clusters' expected shares.

@@ -21,9 +21,11 @@ pub(crate) use tests::crowd;
 use crate::answer_counts::AnswerCounts;
 use crate::answers::Answers;
 use crate::expected_counts::Shrinkage;
-use crate::memberships;
 use crate::worker_rates::{self, WorkerRates};
+use crate::{memberships, spectral};
 
+/// Spectral clusterings that are computed at the same time.
+const SPECTRAL: usize = 3;
 /// Starts in flight of a model that is only worth comparing where it takes no more memory.
 const FEW_STARTS: usize = 4;
 /// With fewer answers added, rates of workers who always say the same are rounded to 0 and 1.
@@ -87,7 +89,8 @@ const LEAST_PSEUDO: f64 = 1e-6;
 /// A sweep is O(rows k), or O(rows k^2) with rates between clusters, rows being the (worker, task,
 /// item) triples and not the pairs they answer: a task of s items counts s, not s^2. Memory 8 k
 /// (tasks + groups) bytes per start in flight, of tasks of more than two items alone, 16 k^2 per
-/// worker, and the pair counts for the spectral starts.
+/// worker, 24 bytes per (worker, task, item) triple and as many per answered pair; while the
+/// spectral starts are made 120 to 200 bytes per answered pair instead, and 8 per pair answer.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
@@ -219,7 +222,7 @@ impl BlockModel {
         let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
         let fitted = report.stage("blocks", || best(self, answers, &counts, observer))?;
         fitted.describe(&mut report);
-        let result = self.result(answers, &fitted)?;
+        let result = self.result(answers, fitted)?;
         let found = result.partition.n_clusters();
         report.expect_clusters(self.clusters, found, FEWER_CLUSTERS);
         Ok(Fit::new(result, report))
@@ -250,41 +253,51 @@ impl BlockModel {
         Ok(())
     }
 
-    /// What the fit takes memory for: rows, columns and bytes of a cell.
-    fn tables(&self, answers: &Answers, starts: usize) -> [(&'static str, [usize; 3]); 4] {
+    /// What the fit takes memory for, so many starts being on their way: rows and columns of
+    /// numbers.
+    fn tables(&self, answers: &Answers, starts: usize) -> [(usize, usize); 6] {
         let k = self.clusters;
         let rows = answers.n_larger().iter().sum::<usize>().saturating_mul(starts);
         let between = if self.shrinkage.fits_between(answers, k) {
             // Of each start in flight: weights, and counts and rates where workers have their own.
             let each = if self.shrinkage.by_worker { 5 } else { 2 };
-            answers.n_workers().saturating_mul(each * starts)
+            // And the counts of what was found, beside which another criterion is looked for.
+            answers.n_workers().saturating_mul(each * starts + 2)
         } else {
             0
         };
+        // Of the starts, of a third of them, which go on, and of those that may be added: one for
+        // strange crowds, latent classes and the fit without rates of each worker.
+        let kept = self.restarts + self.restarts.div_ceil(3) + starts + 6;
         [
-            ("sums over groups", [rows, k, 8]),
-            ("rates between clusters", [between, k.saturating_mul(k), 8]),
-            // Of every object, answered or not: probabilities while they are found and in the
-            // result.
-            ("memberships", [answers.n_objects(), k, 24]),
-            // Of the starts, and of the one that may be added.
-            ("memberships", [answers.answered().len(), k, 8 * (self.restarts + 1)]),
+            // Sums over groups, and rates between clusters.
+            (rows, k),
+            (between, k.saturating_mul(k)),
+            // Memberships: of every object, answered or not, while they are found and in the
+            // result; and of the answered ones.
+            (answers.n_objects(), k.saturating_mul(3)),
+            (answers.answered().len(), k.saturating_mul(kept)),
+            // The pair counts stay; occurrences, and the answers of some workers once more.
+            (answers.most_pairs(), spectral::COUNTED),
+            (answers.n_rows(), 3),
         ]
     }
 
     /// Whether the fit would stay inside the memory budget.
     pub(crate) fn check_memory(&self, answers: &Answers) -> Result<()> {
-        let tables = self.tables(answers, rayon::current_num_threads().min(self.restarts));
-        tables.into_iter().try_for_each(|(what, [rows, columns, entry])| {
-            self.budget.check_table(what, rows, columns, entry)
-        })
+        let threads = rayon::current_num_threads();
+        let tables = spectral::tables(answers, self.clusters, threads.min(SPECTRAL));
+        self.budget.check_tables("pair counts and eigenvectors of the answers", &tables, 8)?;
+        let tables = self.tables(answers, threads.min(self.restarts));
+        let what = "pair counts, sums over groups, rates between clusters and memberships";
+        self.budget.check_tables(what, &tables, 8)
     }
 
     /// Whether [`FEW_STARTS`] of it would, whatever the machine and what else runs on it.
     pub(crate) fn is_allowed(&self, answers: &Answers) -> bool {
-        self.tables(answers, FEW_STARTS)
-            .into_iter()
-            .all(|(_, [rows, columns, entry])| self.budget.allows_table(rows, columns, entry))
+        let numbers = |(rows, columns): (usize, usize)| rows.saturating_mul(columns);
+        let all = self.tables(answers, FEW_STARTS).into_iter().map(numbers);
+        self.budget.allows_table(all.fold(0, usize::saturating_add), 1, 8)
     }
 
     /// The same options for another number of clusters.
@@ -321,8 +334,8 @@ impl BlockModel {
     }
 
     /// The result in terms of all objects, clusters in the order of the memberships' columns.
-    fn result(&self, answers: &Answers, fitted: &Fitted) -> Result<BlockModelResult> {
-        let (memberships, given) = memberships::of_all(answers, fitted.q.view())?;
+    fn result(&self, answers: &Answers, fitted: Fitted) -> Result<BlockModelResult> {
+        let (memberships, given) = memberships::of_all(answers, fitted.q)?;
         let rates = fitted.counts.of_clusters(self.shrinkage.pseudo);
         let cluster_rates: Vec<f64> = given.iter().map(|&c| rates[c]).collect();
         let apart_rate = fitted.counts.crowd().same_apart;

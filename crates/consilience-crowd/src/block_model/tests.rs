@@ -301,6 +301,24 @@ fn bad_options_are_refused() {
     assert_eq!((once.report.status, once.report.iterations), (Status::MaxIterations, 1));
 }
 
+/// Counting alone takes less than the matrices of the starts, beside which the counts stay.
+#[test]
+fn what_is_held_beside_the_pair_counts_is_asked_of_the_budget() {
+    let pairs = (0..400).flat_map(|j| (0..j).map(move |i| (i, j)));
+    let said = |(i, j)| PairAnswer { worker: 0, i, j, same: i % 2 == j % 2 };
+    let rows: Vec<PairAnswer> = pairs.map(said).collect();
+    let answers = Answers::from_pairs(400, &rows).unwrap();
+    let (pairs, objects) = (rows.len() as u64, 2 << 20);
+    let within = |each: u64| MemoryBudget::bytes(each * pairs + objects);
+    AnswerCounts::of(&answers, within(48)).unwrap();
+    let kind = |each: u64| {
+        let model = BlockModel::new(2).memory_budget(within(each));
+        model.check_memory(&answers).map_err(|error| error.kind())
+    };
+    assert_eq!(kind(48), Err(consilience_core::ErrorKind::TooLarge));
+    assert_eq!(kind(300), Ok(()));
+}
+
 /// Answers on pairs of objects with given labels; each worker is right with a probability, which
 /// may be below 1/2.
 fn judged(

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::PositionModel;
 use super::layout::Layout;
 use super::prior::Prior;
-use super::search::{Seen, search};
+use super::search::{MERGES, NEAR, Seen, search};
 use super::small::Shape;
 use super::state::Fixed;
 use super::trials::{Tried, finished, highest, perturb, table};
@@ -165,6 +165,31 @@ fn given(
     Ok((0..model.restarts.min(most)).map(start).collect())
 }
 
+/// The numbers of clusters of the ladder.
+fn steps(truncation: usize, large: bool) -> Vec<usize> {
+    let steps: &[usize] = if large { &SHORT_LADDER } else { &LADDER };
+    let mut steps: Vec<usize> = steps.iter().map(|&k| k.min(truncation)).collect();
+    steps.dedup();
+    steps
+}
+
+/// Rows of the tasks that are read: those of every part where long tasks are cut.
+pub(super) fn rows_read(answers: &Answers) -> usize {
+    let cut = answers.n_pair_answers() > TOO_MANY;
+    answers.n_rows().saturating_mul(if cut { CUTS } else { 1 })
+}
+
+/// States that a fit holds at most beside those on their way: a third of the starts goes on, beside
+/// the best of those before; then one is compared with itself and with what is merged of it.
+pub(super) fn states_kept(model: &PositionModel, given: bool, truncation: usize) -> usize {
+    if given {
+        return model.restarts.div_ceil(3);
+    }
+    let starts = 2 * steps(truncation, false).len();
+    let near = NEAR * model.restarts.div_ceil(NEAR);
+    1 + starts.max(near).div_ceil(3).max(1 + MERGES)
+}
+
 /// Labels of several numbers of clusters.
 fn ladder(
     model: &PositionModel,
@@ -174,10 +199,7 @@ fn ladder(
     counts: &AnswerCounts,
     observer: &dyn Observer,
 ) -> Result<Vec<Vec<u32>>> {
-    let steps: &[usize] = if large { &SHORT_LADDER } else { &LADDER };
-    let mut steps: Vec<usize> = steps.iter().map(|&k| k.min(truncation)).collect();
-    steps.dedup();
-    let found: Vec<Vec<Vec<u32>>> = steps
+    let found: Vec<Vec<Vec<u32>>> = steps(truncation, large)
         .into_par_iter()
         .map(|k| {
             let [plain, unit] = spectral::residual(answers, counts, k, model.seed, observer)?;

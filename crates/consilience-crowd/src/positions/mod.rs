@@ -22,12 +22,16 @@ use consilience_core::{
 use ndarray::Array2;
 
 pub(crate) use fitting::{FittedPositions, fit};
+use fitting::{rows_read, states_kept};
 
 use crate::answer_counts::AnswerCounts;
 use crate::answers::Answers;
 use crate::block_model::FEWER_CLUSTERS;
 use crate::cluster_count::ClusterCount;
-use crate::memberships;
+use crate::{memberships, spectral};
+
+/// Numbers that the places of a worker's tables take, and what the system adds to each.
+const OF_TABLES: usize = 28;
 
 /// Bayesian crowdclustering: objects have positions that each worker compares in their own way.
 ///
@@ -81,8 +85,9 @@ use crate::memberships;
 /// A round is O(a D^2 + rows D^4 + n T D^2) for a pair answers and T components, rows being the
 /// (worker, task, item) triples. With more than three million pair answers, tasks of more than 90
 /// items are cut at random into parts of at most 30, three times: a is at most 45 times the rows.
-/// A worker takes 8 (D^4 / 2 + ...) bytes, 2 KB at D = 4, an object 8 (D^2 + T), for every start in
-/// flight. Starts run on all threads.
+/// A worker takes 8 (D^4 / 2 + ...) bytes, 2.3 KB at D = 4, an object 8 (D^2 + T), for every start
+/// in flight and for a third of all starts, which go on; an answered pair 24, and 120 to 560 while
+/// spectral clusterings are made. Starts run on all threads.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
@@ -202,7 +207,7 @@ impl PositionModel {
             report.stage("positions", || fit(self, clusters, answers, &counts, observer))?;
         fitted.describe(&mut report);
         let fitted = if clusters.is_none() { fitted.without_empty() } else { fitted };
-        let (memberships, _) = memberships::of_all(answers, fitted.q.view())?;
+        let (memberships, _) = memberships::of_all(answers, fitted.q)?;
         let mut positions = Array2::zeros((answers.n_objects(), self.dimensions));
         for (row, &i) in fitted.positions.rows().into_iter().zip(answers.answered()) {
             positions.row_mut(i as usize).assign(&row);
@@ -254,15 +259,30 @@ impl PositionModel {
     pub(crate) fn check_memory(&self, answers: &Answers) -> Result<()> {
         let (n, d) = (answers.answered().len(), self.dimensions);
         let p = d * (d + 1) / 2;
-        let t = self.clusters.fixed().unwrap_or(self.components).min(n).max(1);
-        let starts = rayon::current_num_threads();
-        let worker = (p + 1) * (p + 2) + p * p + 2 * d * d;
-        // What is tried and goes on is kept as well, and the best memberships of each number.
-        self.budget.check_table("workers", answers.n_workers(), worker * (starts + 2), 8)?;
-        // These are few: no start has more than 21.
-        let numbers = if self.clusters.fixed().is_none() { t.min(24) } else { 0 };
-        let kept = t.saturating_mul(self.restarts.max(24).saturating_add(numbers));
-        self.budget.check_table("components of objects", n, kept.saturating_add(p + d), 8)?;
+        let given = self.clusters.fixed();
+        let t = given.unwrap_or(self.components).min(n).max(1);
+        let threads = rayon::current_num_threads();
+        let states = states_kept(self, given.is_some(), t) + threads;
+        // Five tables of a worker, and what goes with them.
+        let worker = (p + 1) * (p + 2) + p * p + 2 * d * d + OF_TABLES;
+        let object = states.saturating_mul(t.saturating_add(p + d + 1));
+        // The best memberships of each number of clusters; these are few.
+        let best = t.saturating_mul(if given.is_none() { t.min(24) } else { 1 });
+        let tables = [
+            (answers.n_workers(), worker.saturating_mul(states)),
+            (n, object.saturating_add(best).saturating_add(d)),
+            // The pair counts stay; the answers that are read, and a copy where tasks are cut.
+            (answers.most_pairs(), spectral::COUNTED),
+            (rows_read(answers), 4),
+        ];
+        let what = "pair counts, and positions of workers and objects";
+        self.budget.check_tables(what, &tables, 8)?;
+        // Of several numbers of clusters at the same time where none is given.
+        let tables = match given {
+            Some(k) => spectral::tables(answers, k, threads.min(3)),
+            None => spectral::tables(answers, t.min(20), threads.min(12)),
+        };
+        self.budget.check_tables("pair counts and eigenvectors of the answers", &tables, 8)?;
         self.budget.check_table("answers between clusters", t, t, 32)
     }
 

@@ -19,9 +19,9 @@ use crate::spectral;
 /// ladder alone takes hundreds.
 const WIDE: usize = 100_000;
 /// Numbers of clusters that share the further starts: one fewer than was found, as many, one more.
-const NEAR: usize = 3;
+pub(super) const NEAR: usize = 3;
 /// Pairs of components that are tried to be merged, and rounds after which that has to pay.
-const MERGES: usize = 3;
+pub(super) const MERGES: usize = 3;
 const MERGED_ROUNDS: usize = 10;
 
 /// The fit of highest bound for every number of components that are some object's likeliest: its

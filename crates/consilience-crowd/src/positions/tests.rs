@@ -1,4 +1,4 @@
-use consilience_core::{Clusters, Seed, Status};
+use consilience_core::{Clusters, ErrorKind, MemoryBudget, Seed, Status};
 use ndarray::{Array1, Array2};
 
 use super::layout::Layout;
@@ -300,4 +300,24 @@ fn how_far_a_fit_is_from_its_end_is_told() {
     let rise = after(2, 1e-300).output.evidence_bound - once.output.evidence_bound;
     let note = told("ended with", rise);
     assert!(rise > 1.0 && once.report.notes.contains(&note), "{note}: {:?}", once.report.notes);
+}
+
+/// Two kilobytes for each worker of every state: a third of the starts that go on, the best so far
+/// and one on its way.
+#[test]
+fn many_workers_are_asked_of_the_budget() {
+    let pair = |worker| {
+        let (i, j) = [(0, 1), (1, 2), (0, 2)][worker % 3];
+        PairAnswer { worker, i, j, same: j == 1 && worker % 7 > 0 }
+    };
+    let rows: Vec<PairAnswer> = (0..2_000).map(pair).collect();
+    let answers = Answers::from_pairs(3, &rows).unwrap();
+    let kind = |bytes: u64| {
+        let budget = MemoryBudget::bytes(bytes);
+        let model = PositionModel::new(Clusters::Auto).max_iterations(1).memory_budget(budget);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        pool.install(|| model.fit(&answers, &()).map(|_| ()).map_err(|error| error.kind()))
+    };
+    assert_eq!(kind(20_000_000), Err(ErrorKind::TooLarge));
+    assert_eq!(kind(40_000_000), Ok(()));
 }

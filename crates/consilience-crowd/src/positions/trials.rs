@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::PositionModel;
 use super::state::{Fixed, State};
+use crate::best::best_fits;
 
 /// Share of labels that a perturbed start draws anew.
 const PERTURBED: f64 = 0.2;
@@ -58,13 +59,9 @@ pub(super) fn finished(
     trial: usize,
     observer: &dyn Observer,
 ) -> Result<Vec<Tried>> {
-    let mut tried: Vec<Tried> = starts
-        .par_iter()
-        .map(|labels| run(model, fixed, State::start(fixed, labels), trial, observer))
-        .collect::<Result<_>>()?;
-    // Stable, so that of equals the first goes on and no choice depends on the order of arrival.
-    tried.sort_by(|a, b| b.bound.total_cmp(&a.bound));
-    tried.truncate(starts.len().div_ceil(3));
+    let most = starts.len().div_ceil(3);
+    let start = |s: usize| run(model, fixed, State::start(fixed, &starts[s]), trial, observer);
+    let tried = best_fits(starts.len(), most, |tried: &Tried| tried.bound, start)?;
     tried
         .into_par_iter()
         .map(|trial| {

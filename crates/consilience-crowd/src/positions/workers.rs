@@ -168,39 +168,17 @@ impl Workers {
 
     /// New factors of all workers, each with the bound that is best for its answers.
     pub(super) fn renew(&mut self, shape: &Shape, layout: &Layout, objects: &Objects) {
-        let each: Vec<Option<Worker>> = (0..self.each.len())
-            .into_par_iter()
-            .map(|w| self.factor(w, shape, layout, objects))
-            .collect();
-        for (worker, new) in self.each.iter_mut().zip(each) {
-            if let Some(new) = new {
+        // In place: each is renewed from itself and what all have in common.
+        let (crowd, spread) = (&self.crowd, &self.spread);
+        self.each.par_iter_mut().enumerate().for_each(|(w, worker)| {
+            let mut gathered = Gathered::new(shape);
+            for t in layout.tasks_of(w) {
+                gathered.add_task(shape, worker, layout, t, objects);
+            }
+            if let Some(new) = gathered.factor(shape, crowd, spread) {
                 *worker = new;
             }
-        }
-    }
-
-    fn factor(
-        &self,
-        w: usize,
-        shape: &Shape,
-        layout: &Layout,
-        objects: &Objects,
-    ) -> Option<Worker> {
-        let q = shape.q();
-        let mut gathered = Gathered::new(shape);
-        for t in layout.tasks_of(w) {
-            gathered.add_task(shape, &self.each[w], layout, t, objects);
-        }
-        let (mut precision, mut linear) = gathered.normal(shape);
-        for u in 0..q {
-            let [a, b] = self.spread[kind(shape, u)];
-            precision[u * q + u] += a / b;
-            linear[u] += a / b * self.crowd[u];
-        }
-        let log_det = -invert(&mut precision, q)?;
-        let mut mean = vec![0.0; q];
-        times(&precision, &linear, &mut mean);
-        Some(Worker::new(shape, mean, precision, log_det))
+        });
     }
 
     /// What the crowd has in common, then how far workers are from it.
@@ -336,6 +314,21 @@ impl Gathered {
             self.curvature += self.others.curvature;
             self.sign += self.others.sign;
         }
+    }
+
+    /// The worker's factor; `None` where it is no number.
+    fn factor(&self, shape: &Shape, crowd: &[f64], spread: &[[f64; 2]; 2]) -> Option<Worker> {
+        let q = shape.q();
+        let (mut precision, mut linear) = self.normal(shape);
+        for u in 0..q {
+            let [a, b] = spread[kind(shape, u)];
+            precision[u * q + u] += a / b;
+            linear[u] += a / b * crowd[u];
+        }
+        let log_det = -invert(&mut precision, q)?;
+        let mut mean = vec![0.0; q];
+        times(&precision, &linear, &mut mean);
+        Some(Worker::new(shape, mean, precision, log_det))
     }
 
     /// Precision and linear term of (W, tau): sums over the answers of c E[f f'] and (a / 2) E[f],

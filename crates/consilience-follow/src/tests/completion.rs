@@ -143,3 +143,16 @@ fn cancelled_anywhere() {
         assert_eq!(error.kind(), ErrorKind::Cancelled, "question {at} of {questions}");
     }
 }
+
+/// There is nothing to solve, but many links take long to be looked up.
+#[test]
+fn following_can_be_cancelled() {
+    let (e, _, meant) = two_ways(7, 80);
+    let known = listed(&links(&meant, 40, Seed(7)));
+    let mut metric = rule(3).open(&e, &()).unwrap();
+    let before = metric.clone();
+    let stopped = metric.follow(&e, &known, &StopAt::question(0)).unwrap_err();
+    assert_eq!((stopped.kind(), &metric), (ErrorKind::Cancelled, &before));
+    metric.follow(&e, &known, &()).unwrap();
+    assert_eq!(metric.n_links(), known.len());
+}

@@ -158,8 +158,9 @@ fn an_updater_grows_by_counts() {
     assert!(bad.message().contains("metrics"), "{bad}");
 }
 
-/// Of 4,000 objects, those of a fold are 4,000 rows of four components for the learner and as many
-/// for the clusterer, however many features there are.
+/// Of 4,000 objects, those of a fold are 4,000 rows of four components for the learner, which it
+/// copies, and as many for the clusterer, however many features there are; the components are those
+/// of 40 rows.
 #[test]
 fn growth_by_counts_keeps_to_the_memory_budget() {
     let mut draw = Seed(10).stream();
@@ -170,9 +171,28 @@ fn growth_by_counts_keeps_to_the_memory_budget() {
         let budget = MemoryBudget::bytes(bytes);
         growth.grow_objects(x.view().into(), Some(&[100; 40]), 2, &links, budget, &())
     };
-    let needed = 4_000 * (2 * 4 + 1) * 8;
+    let needed = 8 * (2 * 4_000 * (3 * 4 + 1) + 40 * (2 * 100 + 30 + 30));
     assert_eq!(grow(needed - 1).unwrap_err().kind(), ErrorKind::TooLarge);
     assert_eq!(grow(needed).unwrap().output.members.len(), 2);
+}
+
+/// Few objects, and squares of 200 features.
+#[test]
+fn the_metric_of_growth_keeps_to_the_memory_budget() {
+    let mut draw = Seed(11).stream();
+    let x = Array2::from_shape_fn((20, 200), |_| draw.normal());
+    let mut links = Constraints::new(20).unwrap();
+    for i in 0..8 {
+        links.add(i, i + 10, Link::Must).unwrap();
+    }
+    links.add(0, 19, Link::Cannot).unwrap();
+    let growth = MemberGrowth::new(Means).members(2).clusters(2..=3).components(200);
+    let grow = |bytes: u64| {
+        let budget = MemoryBudget::bytes(bytes);
+        growth.grow_objects(x.view().into(), None, 2, &links, budget, &())
+    };
+    assert_eq!(grow(1_000_000).unwrap_err().kind(), ErrorKind::TooLarge);
+    assert_eq!(grow(10_000_000).unwrap().output.members.len(), 2);
 }
 
 /// Rows that count are standardized as their objects: a constant feature has no component, though

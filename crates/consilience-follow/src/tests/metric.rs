@@ -560,3 +560,13 @@ fn other_objects_and_links_than_followed_are_refused() {
     assert_eq!(grown(&mut metric, &reversed).unwrap_err(), ErrorKind::InvalidParameter);
     assert!(grown(&mut metric, &known).is_ok());
 }
+
+/// The plain consensus compares all clusters with each other.
+#[test]
+fn embeddings_of_many_clusters_are_asked_of_the_budget() {
+    let label = |(i, u): (usize, usize)| ((i * (2 * u + 3) + i / 7) % 40) as u32;
+    let e = Ensemble::from_array(Array2::from_shape_fn((600, 30), label).view()).unwrap();
+    let open = |bytes| MetricRule::new(3).open_within(&e, MemoryBudget::bytes(bytes), &());
+    assert_eq!(open(2_000_000).unwrap_err().kind(), ErrorKind::TooLarge);
+    assert_eq!(open(100_000_000).unwrap().n_members(), 30);
+}

@@ -1,4 +1,4 @@
-use consilience_conformance::planted;
+use consilience_conformance::{CancelFrom, planted};
 use consilience_core::{Ensemble, ErrorKind, Link, MemoryBudget, Pair, Partition, Seed, Status};
 use ndarray::Array2;
 
@@ -14,6 +14,27 @@ fn batch(truth: &Partition, count: usize, seed: u64) -> Vec<Pair> {
             Pair::new(i, j, if same { Link::Must } else { Link::Cannot })
         })
         .collect()
+}
+
+/// Wherever a read-out is cancelled, the updater is as before.
+#[test]
+fn a_cancelled_read_out_leaves_no_trace() {
+    let world = planted(Seed(3), &[50, 40, 30], 8, 0.5, 0.1).unwrap();
+    let mut updater = Updater::new(world.ensemble, 3).unwrap();
+    updater.update(&batch(&world.truth, 40, 1)).unwrap();
+    let before = updater.to_bytes();
+    let all = CancelFrom::new(usize::MAX);
+    updater.clone().read_out(&all).unwrap();
+    // The last questions come after the metric was opened.
+    for query in (0..all.asked()).step_by(1 + all.asked() / 20).chain([all.asked() - 1]) {
+        let error = updater.read_out(&CancelFrom::new(query)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Cancelled, "{query}");
+        assert!(updater.metric().is_none() && updater.to_bytes() == before, "{query}");
+    }
+    // A metric that was open stays.
+    updater.open_metric(&()).unwrap();
+    let open = updater.to_bytes();
+    assert!(updater.read_out(&CancelFrom::new(0)).is_err() && updater.to_bytes() == open);
 }
 
 /// An updater that goes on, one that is stored and resumed before every batch, growth between them.
@@ -206,6 +227,19 @@ fn metrics_ask_their_budget() {
     assert_eq!(updater.read_out(&()).unwrap_err().kind(), ErrorKind::TooLarge);
     updater.set_memory_budget(MemoryBudget::default());
     updater.read_out(&()).unwrap();
+}
+
+/// The consensus that a reference is made by takes tables of its clusters; the labels of its
+/// objects and the alignment to it take less.
+#[test]
+fn a_reference_that_is_made_asks_its_budget() {
+    let world = planted(Seed(9), &[30, 30, 30], 8, 0.4, 0.0).unwrap();
+    let open = |bytes: u64| {
+        let setup = UpdaterSetup::new(6).memory_budget(MemoryBudget::bytes(bytes));
+        setup.updater(world.ensemble.clone())
+    };
+    assert_eq!(open(9_000).unwrap_err().kind(), ErrorKind::TooLarge);
+    open(1 << 20).unwrap();
 }
 
 /// What the alignment is made from, of rows with counts as of their objects.

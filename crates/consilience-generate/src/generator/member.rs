@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use consilience_core::{
-    Features, Fit, Member, Observer, OnlyCancels, Partition, Result, Seed, ensure, with_rows,
+    Features, Fit, Member, Observer, OnlyCancels, Partition, Result, Seed, check_answer, ensure,
+    with_rows,
 };
 use consilience_num::Float;
 use ndarray::ArrayView2;
@@ -32,13 +33,15 @@ pub(super) fn member(
     let range = generator.range(n, rows.as_ref().map_or(n, Vec::len))?;
     let k =
         range.start() + seed.derive("clusters", 0).stream().below(range.end() - range.start() + 1);
-    let seen = view.seen(features, rows.as_deref());
+    let seen = view.seen(features, rows.as_deref(), observer)?;
     let fit = generator.clusterer.member(
         seen.features(),
         k,
         seed.derive("clusterer", 0),
         &OnlyCancels(observer),
     )?;
+    let (labels, asked) = (fit.output.n_objects(), rows.as_ref().map_or(n, Vec::len));
+    check_answer(generator.clusterer.name(), "labels", labels, asked)?;
     let Some(rows) = rows else {
         return Ok(fit);
     };

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use consilience_core::{FeatureMap, Features, Result, Seed, SparseRows, ensure, with_rows};
+use consilience_core::{
+    FeatureMap, Features, Observer, Pace, Result, Seed, SparseRows, Stop, ensure, with_rows,
+};
 use consilience_num::Float;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -95,27 +97,40 @@ impl View {
     /// its checks: as many columns as [`FeatureMap::n_features`] says.
     #[doc(hidden)]
     pub fn rows(&self, x: Array2<f64>) -> Array2<f64> {
-        if self.is_whole() { x } else { self.table(x.view(), None) }
+        if self.is_whole() { x } else { self.table(x.view(), None, &Stop::new(&())) }
     }
 
     /// What is seen of some features, or only of the rows that are named.
-    pub(super) fn seen<'a>(&self, features: Features<'a>, rows: Option<&[usize]>) -> Seen<'a> {
+    pub(super) fn seen<'a>(
+        &self,
+        features: Features<'a>,
+        rows: Option<&[usize]>,
+        observer: &dyn Observer,
+    ) -> Result<Seen<'a>> {
         if rows.is_none() && self.is_whole() {
-            return Seen::As(features);
+            return Ok(Seen::As(features));
         }
+        let stop = Stop::new(observer);
         let (columns, projected) = (self.columns.as_deref(), self.projection.is_some());
-        match features {
-            Features::F32(x) => Seen::F32(self.table(x, rows)),
-            Features::F64(x) => Seen::F64(self.table(x, rows)),
-            Features::Sparse32(x) if projected => Seen::F32(self.projected(x, rows)),
-            Features::Sparse64(x) if projected => Seen::F64(self.projected(x, rows)),
+        let seen = match features {
+            Features::F32(x) => Seen::F32(self.table(x, rows, &stop)),
+            Features::F64(x) => Seen::F64(self.table(x, rows, &stop)),
+            Features::Sparse32(x) if projected => Seen::F32(self.projected(x, rows, &stop)),
+            Features::Sparse64(x) if projected => Seen::F64(self.projected(x, rows, &stop)),
             Features::Sparse32(x) => Seen::Sparse32(x.select(rows, columns)),
             Features::Sparse64(x) => Seen::Sparse64(x.select(rows, columns)),
-        }
+        };
+        stop.check()?;
+        Ok(seen)
     }
 
     /// Sparse rows, projected. What is not stored is 0, which may be far from 0 once it is mapped.
-    fn projected<F: Float>(&self, x: SparseRows<'_, F>, rows: Option<&[usize]>) -> Array2<F> {
+    fn projected<F: Float>(
+        &self,
+        x: SparseRows<'_, F>,
+        rows: Option<&[usize]>,
+        stop: &Stop<'_>,
+    ) -> Array2<F> {
         let Some(table) = &self.projection else {
             return Array2::default((0, 0));
         };
@@ -135,7 +150,8 @@ impl View {
         let features = if self.maps.is_some() { self.features } else { 0 };
         let zeros: Vec<usize> = (0..features).filter(|&j| mapped(j, 0.0) != 0.0).collect();
         let n = rows.map_or(x.n_rows(), <[_]>::len);
-        summed(n, table.ncols(), |at, sums| {
+        let terms = zeros.len() + x.n_entries() / x.n_rows().max(1);
+        summed(n, table.ncols(), terms, stop, |at, sums| {
             let (columns, values) = x.row(rows.map_or(at, |rows| rows[at]));
             for (&j, v) in columns.iter().zip(values) {
                 add(j, v.to_f64(), sums);
@@ -151,6 +167,7 @@ impl View {
         &self,
         x: ArrayView2<'_, F>,
         rows: Option<&[usize]>,
+        stop: &Stop<'_>,
     ) -> Array2<F> {
         let n = rows.map_or(x.nrows(), <[_]>::len);
         let row = |i: usize| rows.map_or(i, |rows| rows[i]);
@@ -158,7 +175,7 @@ impl View {
             let seen = |(i, j)| F::from_f64(self.at(x, row(i), j));
             return Array2::from_shape_fn((n, self.n_seen()), seen);
         };
-        summed(n, table.ncols(), |at, sums| {
+        summed(n, table.ncols(), table.nrows(), stop, |at, sums| {
             for (j, weights) in table.rows().into_iter().enumerate() {
                 let x = self.at(x, row(at), j);
                 sums.iter_mut().zip(weights).for_each(|(sum, t)| *sum += x * t);
@@ -167,16 +184,19 @@ impl View {
     }
 }
 
-/// So many rows, each of so many sums, which `add` adds up from 0.
+/// So many rows, each of so many sums of some so many terms, which `add` adds up from 0.
 fn summed<F: Float>(
     n: usize,
     dimensions: usize,
+    terms: usize,
+    stop: &Stop<'_>,
     add: impl Fn(usize, &mut [f64]) + Sync,
 ) -> Array2<F> {
     let mut out = vec![F::default(); n * dimensions];
     out.par_chunks_mut(CHUNK * dimensions).enumerate().for_each(|(c, out)| {
-        let mut sums = vec![0.0; dimensions];
-        for (r, out) in out.chunks_mut(dimensions).enumerate() {
+        let (mut sums, mut pace) = (vec![0.0; dimensions], Pace::new(stop));
+        let rows = out.chunks_mut(dimensions).enumerate();
+        for (r, out) in rows.take_while(|_| pace.work(terms * dimensions).is_ok()) {
             sums.fill(0.0);
             add(c * CHUNK + r, &mut sums);
             out.iter_mut().zip(&sums).for_each(|(o, &sum)| *o = F::from_f64(sum));
@@ -201,12 +221,12 @@ impl FeatureMap for View {
             features.n_features() == self.features,
             shape("{} features, {} at the fit", features.n_features(), self.features)
         );
-        let projected = self.projection.is_some();
+        let (projected, stop) = (self.projection.is_some(), &Stop::new(&()));
         Ok(match features {
-            Features::Sparse32(x) if projected => self.projected(x, None).mapv(f64::from),
-            Features::Sparse64(x) if projected => self.projected(x, None),
+            Features::Sparse32(x) if projected => self.projected(x, None, stop).mapv(f64::from),
+            Features::Sparse64(x) if projected => self.projected(x, None, stop),
             _ => with_rows!(features.dense()?, |x| {
-                self.table(x.mapv(|v| v.to_f64()).view(), None)
+                self.table(x.mapv(|v| v.to_f64()).view(), None, stop)
             }),
         })
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use consilience_core::{Observer, Result, room};
+use consilience_core::{Observer, Result, Stop, room};
 use consilience_num::Float;
 use consilience_num::kmeans::RowSource;
 use consilience_num::near::NearRows;
@@ -12,7 +12,7 @@ use consilience_num::transfer::link_sums;
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 
-/// Objects of a task: objects are independent, so it has no influence on the bits.
+/// Objects of a task at most: objects are independent, so it has no influence on the bits.
 const CHUNK: usize = 1024;
 /// Objects between two questions to the observer.
 const WINDOW: usize = 256 * CHUNK;
@@ -43,31 +43,37 @@ impl Links {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let near = near.min(table.most());
-        Self::searched(x.nrows(), table.n_rows(), near, observer, |objects, found| {
+        Self::searched(x.nrows(), table.n_rows(), near, CHUNK, observer, |objects, found| {
             let rows: Array2<F> = place.rows(x.slice(s![objects, ..]));
             table.search(rows.view(), near, found);
         })
     }
 
-    /// The links of `n` objects, whose nearest representatives, so many of each, a search finds.
+    /// The links of `n` objects, whose nearest representatives, so many of each, a search finds of
+    /// `at_once` objects.
     pub(super) fn searched<F: Float>(
         n: usize,
         representatives: usize,
         near: usize,
+        at_once: usize,
         observer: &dyn Observer,
         search: impl Fn(Range<usize>, &mut Vec<(u32, F)>) + Sync,
     ) -> Result<Self> {
+        let (stop, at_once) = (Stop::new(observer), at_once.clamp(1, CHUNK));
         let mut index: Vec<u16> = room::zeros(n * near)?;
         let mut square: Vec<f32> = room::zeros(n * near)?;
         let windows = index.chunks_mut(WINDOW * near).zip(square.chunks_mut(WINDOW * near));
         for (w, (index, square)) in windows.enumerate() {
-            observer.check()?;
+            stop.check()?;
             let first = w * WINDOW;
             observer.progress("nearest representatives", first, n);
             let chunks =
-                index.par_chunks_mut(CHUNK * near).zip(square.par_chunks_mut(CHUNK * near));
+                index.par_chunks_mut(at_once * near).zip(square.par_chunks_mut(at_once * near));
             chunks.enumerate().for_each_init(Vec::new, |found, (c, (index, square))| {
-                let start = first + c * CHUNK;
+                if stop.asked() {
+                    return;
+                }
+                let start = first + c * at_once;
                 search(start..start + index.len() / near, found);
                 for ((index, square), &(i, s)) in index.iter_mut().zip(square).zip(&*found) {
                     *index = i as u16;
@@ -75,6 +81,7 @@ impl Links {
                 }
             });
         }
+        stop.check()?;
         let roots = |r: Range<usize>| square[r].iter().map(|&v| f64::from(v).sqrt()).sum();
         let mean = ordered_sum(square.len(), CHUNK * near, roots) / square.len() as f64;
         // Of no consequence where all objects are representatives.
@@ -82,10 +89,13 @@ impl Links {
         Ok(Links { near, representatives, index, square, width })
     }
 
-    /// The weights `B' D_x^-1 B` between representatives.
-    pub(super) fn weigh(&self) -> Array2<f64> {
+    /// The weights `B' D_x^-1 B` between representatives, unless stopped.
+    pub(super) fn weigh(&self, stop: &Stop<'_>) -> Array2<f64> {
         let near = self.near;
         link_sums(self.n_objects(), self.representatives, |objects, sums| {
+            if stop.asked() {
+                return;
+            }
             let mut share = vec![0.0; near];
             for i in objects {
                 let index = &self.index[i * near..(i + 1) * near];

@@ -8,14 +8,14 @@ mod tests;
 
 use consilience_core::{
     BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed, SparseRows, at_least_one, check_restarts, ensure, with_rows,
+    Result, Seed, SparseRows, Stop, at_least_one, check_restarts, ensure, with_rows,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::fit_source;
 use consilience_num::kmeans::sparse::{Centres, ScaledRows};
 use consilience_num::near::NearRows;
 use consilience_num::place::{Place, near_rows, unit_of_sparse};
-use consilience_num::transfer::small_side;
+use consilience_num::transfer::try_small_side;
 use ndarray::{Array2, ArrayView2};
 
 use crate::input::{finish, last_kmeans, tell};
@@ -35,6 +35,8 @@ const LOOKED_AT: usize = 10;
 const SAMPLE: usize = 1 << 15;
 /// And so many for each cluster.
 const SAMPLE_PER_CLUSTER: usize = 200;
+/// Multiply-adds between two questions whether to stop.
+const WORK: usize = 1 << 26;
 
 /// U-SPEC: spectral clustering in time and memory linear in the objects, by way of a few
 /// representatives.
@@ -154,8 +156,8 @@ impl USpec {
             let chosen: Array2<F> = place.rows(chosen.view());
             let groups = (chosen.nrows() as f64).sqrt() as usize;
             let looked_at = self.neighbours.saturating_mul(LOOKED_AT);
-            observer.check()?;
-            NearRows::new(chosen.view(), groups, looked_at, seed.derive("groups", 0))
+            let seed = seed.derive("groups", 0);
+            NearRows::new(chosen.view(), groups, looked_at, seed, observer)
         })?;
         let links = report.stage("nearest representatives", || {
             Links::find(x, &place, &table, self.neighbours, observer)
@@ -187,7 +189,9 @@ impl USpec {
         })?;
         let near = self.neighbours.min(table.len());
         let links = report.stage("nearest representatives", || {
-            Links::searched(n, table.len(), near, observer, |objects, found| {
+            let entries = x.n_entries() / n.max(1);
+            let at_once = WORK / entries.saturating_mul(table.len()).max(1);
+            Links::searched(n, table.len(), near, at_once, observer, |objects, found| {
                 sparse_kernel::nearest(&rows, &table, objects, near, found);
             })
         })?;
@@ -204,10 +208,13 @@ impl USpec {
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
-        let weights = report.stage("weights", || links.weigh());
-        observer.check()?;
+        let stop = Stop::new(observer);
+        let weights = report.stage("weights", || links.weigh(&stop));
+        stop.check()?;
         let side = report
-            .stage("eigenvectors", || small_side(weights.view(), clusters, self.regularization))
+            .stage("eigenvectors", || {
+                try_small_side(weights.view(), clusters, self.regularization, observer)
+            })?
             .ok_or_else(|| {
                 Error::new(ErrorKind::NonFinite, "the graph of representatives has no eigenpairs")
             })?;

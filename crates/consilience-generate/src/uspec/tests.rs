@@ -1,6 +1,7 @@
 use consilience_conformance::{Profile, base_clusterer};
 use consilience_core::{
-    BaseClusterer, Ensemble, ErrorKind, Features, MemoryBudget, Partition, Seed, Status, scores,
+    BaseClusterer, Ensemble, ErrorKind, Features, MemoryBudget, Partition, Seed, Status, Stop,
+    scores,
 };
 use consilience_num::kmeans::RowSource;
 use consilience_num::near::NearRows;
@@ -51,9 +52,9 @@ fn exact_search_gives_the_embedding_of_the_whole_graph() {
         let (x, _) = moons(n, 0.2);
         let rows = Seed(seed as u64).stream().sample(n, p);
         let marks = x.select(Axis(0), &rows);
-        let table = NearRows::new(marks.view(), 1, p, Seed(0)).unwrap();
+        let table = NearRows::new(marks.view(), 1, p, Seed(0), &()).unwrap();
         let links = Links::find(x.view(), &Place::HERE, &table, near, &()).unwrap();
-        let side = small_side(links.weigh().view(), p.min(4), 0.0).unwrap();
+        let side = small_side(links.weigh(&Stop::new(&())).view(), p.min(4), 0.0).unwrap();
         let embedding = Embedding::new(&links, &side.coordinates);
         let k = embedding.n_columns();
         let mut ours = vec![0.0; n * k];

@@ -143,6 +143,7 @@ impl<S: Similarity> Linked<S> {
         if (unweighted || self.weights == LeafWeights::Objects)
             && let Some(tree) = self.similarity.linkage_tree(linkage, nodes, report, observer)?
         {
+            tree.check_answer(self.similarity.name(), nodes.n_nodes())?;
             return match linkage {
                 Linkage::Ward => Grown::by_ward(tree, &nodes.grouping().weights(), 1.0),
                 _ => Ok(Grown::new(tree)),
@@ -150,6 +151,7 @@ impl<S: Similarity> Linked<S> {
         }
         let between = |inner: &mut Report| self.similarity.between(nodes, inner, observer);
         let graph = report.inner_stage("similarity", between)?;
+        graph.check_answer(self.similarity.name(), nodes.grouping())?;
         let linkage = Agglomeration::new(linkage, 1).weights(self.weights);
         report.stage("partition", || linkage.grown(graph, observer))
     }
@@ -179,7 +181,7 @@ impl<S: Similarity> NodeConsensus for Linked<S> {
         if self.collapse {
             Microclusters::observed(ensemble, observer)
         } else {
-            Microclusters::each_object(ensemble)
+            Microclusters::each_object_observed(ensemble, observer)
         }
     }
 

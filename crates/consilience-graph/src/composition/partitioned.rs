@@ -1,6 +1,6 @@
 use consilience_core::{
     ConsensusFunction, Ensemble, Fit, GraphPartitioner, Microclusters, Observer, Partition, Report,
-    Result, Similarity,
+    Result, Similarity, check_answer,
 };
 
 /// The consensus function of a similarity and a graph partitioner.
@@ -57,12 +57,15 @@ impl<S: Similarity, P: GraphPartitioner> ConsensusFunction for Partitioned<S, P>
         let mut report = Report::default();
         // A similarity may ask how often members count.
         let nodes = report.stage("microclusters", || {
-            Microclusters::observed(ensemble, observer)?.canonical_as_weighed()
+            Microclusters::observed(ensemble, observer)?.canonical_as_weighed(observer)
         })?;
         report.microclusters = Some(nodes.n_nodes());
         let between = |inner: &mut Report| self.similarity.between(&nodes, inner, observer);
         let graph = report.inner_stage("similarity", between)?;
+        graph.check_answer(self.similarity.name(), nodes.grouping())?;
         let found = report.stage("partition", || self.partitioner.fit(graph, observer))?;
+        let (labels, n) = (found.output.n_objects(), ensemble.n_objects());
+        check_answer(&format!("the partitioner of {}", self.name), "labels", labels, n)?;
         report.adopt(found.report);
         Ok(Fit::new(found.output, report))
     }

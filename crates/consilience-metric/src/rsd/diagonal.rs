@@ -11,9 +11,9 @@ use std::collections::HashSet;
 use ndarray::Array2;
 
 use super::dictionary::{Dictionary, Outcome, Row};
-use super::pairs::Pairs;
+use super::pairs::{Pairs, Room};
 use super::solution::Solution;
-use consilience_core::{Result, Watch};
+use consilience_core::{Error, Observer, Pace, Result, Watch, room};
 use consilience_num::rows::squared;
 
 /// Pairs of each kind that are added at a time, at most.
@@ -40,8 +40,14 @@ pub(super) type Diagonal = Solution<Vec<f64>>;
 
 impl Diagonal {
     /// Takes weights that may exceed their constraints, scaled into them, if they are better.
-    fn offer(&mut self, pairs: &Pairs, z: &[f64], bound: f64) -> Lengths {
-        let lengths = Lengths::under(pairs, z);
+    fn offer(
+        &mut self,
+        pairs: &Pairs,
+        z: &[f64],
+        bound: f64,
+        observer: &dyn Observer,
+    ) -> Result<Lengths> {
+        let lengths = Lengths::under(pairs, z, observer)?;
         let longest =
             lengths.must.iter().copied().fold(z.iter().sum::<f64>() / bound, f64::max).max(1.0);
         let shortest = if pairs.cannot.is_empty() {
@@ -53,7 +59,7 @@ impl Diagonal {
             self.split = shortest / longest;
             self.point = z.iter().map(|z| z / longest).collect();
         }
-        lengths
+        Ok(lengths)
     }
 }
 
@@ -63,20 +69,21 @@ pub(super) fn solve(
     pairs: &Pairs,
     bound: f64,
     max_rounds: usize,
+    room: &Room,
     watch: &mut Watch<'_>,
 ) -> Result<Diagonal> {
-    let d = pairs.points.ncols();
-    let mut lp = first_dictionary(pairs, bound);
+    let (d, observer) = (pairs.points.ncols(), watch.observer());
+    let mut lp = first_dictionary(pairs, bound, observer)?;
     let mut origins = vec![Origin::Trace, Origin::Mean];
     let mut best = Diagonal::new(vec![0.0; d]);
     let (mut refreshed, mut dropped_at) = (false, f64::INFINITY);
     for round in 0..max_rounds {
         watch.step(round)?;
         best.iterations = round + 1;
-        let outcome = lp.solve(PIVOTS);
+        let outcome = lp.solve(PIVOTS, observer)?;
         let point = lp.point();
         let (z, s) = (&point[..d], point[d]);
-        let lengths = best.offer(pairs, z, bound);
+        let lengths = best.offer(pairs, z, bound, observer)?;
         let certificate = certify(&lp, &origins, d, bound);
         if certificate.0 < best.upper {
             (best.upper, best.bounded) = certificate;
@@ -92,7 +99,7 @@ pub(super) fn solve(
                 break;
             }
             refreshed = true;
-            lp.refresh();
+            lp.refresh(observer)?;
         } else {
             refreshed = false;
         }
@@ -103,6 +110,10 @@ pub(super) fn solve(
             origins.retain(|_| rows.next().is_none_or(|r| !loose.contains(&r)));
         }
         best.generated += add.len();
+        // The dictionary and its rows, and it once more where it is computed anew or grows.
+        let lines = lp.rows().len() + add.len();
+        room.check_more(&[(3 * lines, d + 2)])?;
+        lp.reserve(add.len())?;
         for origin in add {
             lp.add(row(pairs, origin));
             origins.push(origin);
@@ -112,9 +123,9 @@ pub(super) fn solve(
 }
 
 /// The rows of trace and mean, at their best point.
-fn first_dictionary(pairs: &Pairs, bound: f64) -> Dictionary {
+fn first_dictionary(pairs: &Pairs, bound: f64, observer: &dyn Observer) -> Result<Dictionary> {
     let d = pairs.points.ncols();
-    let mean = mean_cannot(pairs);
+    let mean = mean_cannot(pairs, observer)?;
     let mut lp = Dictionary::new(d + 1);
     let mut trace = vec![1.0; d];
     trace.push(0.0);
@@ -124,7 +135,7 @@ fn first_dictionary(pairs: &Pairs, bound: f64) -> Dictionary {
     let peak = (0..d).fold(0, |p, j| if mean[j] > mean[p] { j } else { p });
     lp.pivot(1, d);
     lp.pivot(0, peak);
-    lp
+    Ok(lp)
 }
 
 /// The pairs that a point violates most and that have no row yet.
@@ -157,18 +168,21 @@ fn row(pairs: &Pairs, origin: Origin) -> Row {
     }
 }
 
-fn mean_cannot(pairs: &Pairs) -> Vec<f64> {
+fn mean_cannot(pairs: &Pairs, observer: &dyn Observer) -> Result<Vec<f64>> {
     let d = pairs.points.ncols();
     if pairs.cannot.is_empty() {
-        return vec![1.0; d];
+        return Ok(vec![1.0; d]);
     }
-    let mut mean = vec![0.0; d];
-    for &pair in &pairs.cannot {
-        for (m, v) in mean.iter_mut().zip(pairs.difference(pair)) {
+    let (mut mean, mut pace) = (vec![0.0; d], Pace::new(observer));
+    for &(a, b) in &pairs.cannot {
+        pace.work(d)?;
+        let (a, b) = (pairs.points.row(a as usize), pairs.points.row(b as usize));
+        for (m, (a, b)) in mean.iter_mut().zip(a.iter().zip(b)) {
+            let v = a - b;
             *m += v * v;
         }
     }
-    mean.iter().map(|m| m / pairs.cannot.len() as f64).collect()
+    Ok(mean.iter().map(|m| m / pairs.cannot.len() as f64).collect())
 }
 
 /// Squared length of every pair.
@@ -179,39 +193,62 @@ pub(super) struct Lengths {
 
 impl Lengths {
     /// Under diagonal weights, most of which are 0.
-    fn under(pairs: &Pairs, weights: &[f64]) -> Self {
+    fn under(pairs: &Pairs, weights: &[f64], observer: &dyn Observer) -> Result<Self> {
         let support: Vec<usize> = (0..weights.len()).filter(|&j| weights[j] > 0.0).collect();
         let roots: Vec<f64> = support.iter().map(|&j| weights[j].sqrt()).collect();
-        Self::between(
-            pairs,
-            &Array2::from_shape_fn((pairs.points.nrows(), support.len()), |(i, c)| {
-                pairs.points[[i, support[c]]] * roots[c]
-            }),
-        )
+        let points = &pairs.points;
+        let value = |(i, c): (usize, usize)| points[[i, support[c]]] * roots[c];
+        let mapped = room::table_of(points.nrows(), support.len(), value)?;
+        Self::between(pairs, &mapped, observer)
     }
 
     /// Between the rows of mapped points.
-    pub(super) fn between(pairs: &Pairs, mapped: &Array2<f64>) -> Self {
+    pub(super) fn between(
+        pairs: &Pairs,
+        mapped: &Array2<f64>,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let width = mapped.ncols();
         let flat = mapped.as_standard_layout();
         let flat = flat.as_slice().unwrap_or_default();
         let row = |i: u32| &flat[i as usize * width..][..width];
-        let of = |list: &[(u32, u32)]| list.iter().map(|&(a, b)| squared(row(a), row(b))).collect();
-        Lengths { must: of(&pairs.must), cannot: of(&pairs.cannot) }
+        let mut pace = Pace::new(observer);
+        let mut of = |list: &[(u32, u32)]| {
+            let mut lengths = room::with_capacity(list.len())?;
+            for &(a, b) in list {
+                pace.work(width + BESIDE)?;
+                lengths.push(squared(row(a), row(b)));
+            }
+            Ok::<_, Error>(lengths)
+        };
+        Ok(Lengths { must: of(&pairs.must)?, cannot: of(&pairs.cannot)? })
     }
+}
+
+/// What looking a pair up takes beside its differences, in multiplications.
+const BESIDE: usize = 16;
+
+/// The numbers of the largest values, at most so many; of equals the first.
+pub(super) fn largest(values: impl Iterator<Item = (f64, u32)>, most: usize) -> Vec<u32> {
+    let order = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    let mut found: Vec<(f64, u32)> = Vec::new();
+    for value in values {
+        found.push(value);
+        // A few more are kept than are wanted, so that they are sorted now and then only.
+        if found.len() >= 2 * most.max(BATCH) {
+            found.sort_unstable_by(order);
+            found.truncate(most);
+        }
+    }
+    found.sort_unstable_by(order);
+    found.truncate(most);
+    found.into_iter().map(|f| f.1).collect()
 }
 
 /// The most violated pairs; of equals the first.
 fn violated(lengths: &[f64], by: impl Fn(f64) -> f64) -> Vec<u32> {
-    let mut found: Vec<(f64, u32)> = lengths
-        .iter()
-        .enumerate()
-        .map(|(p, &v)| (by(v), p as u32))
-        .filter(|v| v.0 > VIOLATION)
-        .collect();
-    found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    found.truncate(BATCH);
-    found.into_iter().map(|f| f.1).collect()
+    let values = (0..).zip(lengths).map(|(p, &v)| (by(v), p));
+    largest(values.filter(|v| v.0 > VIOLATION), BATCH)
 }
 
 /// A bound on every feasible split from the multipliers of the rows so far: whatever dual
@@ -240,7 +277,11 @@ fn certify(lp: &Dictionary, origins: &[Origin], d: usize, bound: f64) -> (f64, b
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::{Seed, Stream};
+    use consilience_core::{MemoryBudget, Seed, Stream};
+
+    fn anything() -> Room {
+        Room { budget: MemoryBudget::default(), held: Vec::new() }
+    }
 
     /// Every vertex of a small programme, by solving all square systems of tight constraints.
     fn by_vertices(pairs: &Pairs, bound: f64) -> f64 {
@@ -320,7 +361,8 @@ mod tests {
             let (n, d) = (3 + s.below(2), 2 + s.below(2));
             let pairs = random(&mut s, n, d, seed % 2 == 0);
             let bound = [3.0, 100.0][s.below(2)];
-            let found = solve(&pairs, bound, 1000, &mut Watch::new(&(), "", 0)).unwrap();
+            let found =
+                solve(&pairs, bound, 1000, &anything(), &mut Watch::new(&(), "", 0)).unwrap();
             let expected =
                 if pairs.cannot.is_empty() { found.split } else { by_vertices(&pairs, bound) };
             assert!(
@@ -338,7 +380,8 @@ mod tests {
         for seed in 0..20 {
             let mut s = Seed(seed).stream();
             let pairs = random(&mut s, 30, 40, seed % 2 == 0);
-            let found = solve(&pairs, 50.0, 1000, &mut Watch::new(&(), "", 0)).unwrap();
+            let found =
+                solve(&pairs, 50.0, 1000, &anything(), &mut Watch::new(&(), "", 0)).unwrap();
             let length = |&(a, b): &(u32, u32)| -> f64 {
                 (0..40)
                     .map(|j| {

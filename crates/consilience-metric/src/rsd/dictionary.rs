@@ -8,6 +8,8 @@
 //! dual feasible: a row that the current vertex violates is added and pivoted out, which lowers the
 //! objective.
 
+use consilience_core::{Observer, Pace, Result, room};
+
 /// Coefficients and right-hand sides smaller than this are rounding.
 const TINY: f64 = 1e-11;
 /// Pivots below this are taken only where there is no other.
@@ -78,6 +80,12 @@ impl Dictionary {
         self.lines[i * self.stride() + self.width]
     }
 
+    /// Makes room for so many rows more.
+    pub(super) fn reserve(&mut self, rows: usize) -> Result<()> {
+        let numbers = rows.saturating_mul(self.stride());
+        self.lines.try_reserve_exact(numbers).map_err(|_| room::no_room::<f64>(numbers))
+    }
+
     /// Adds a row; its slack is basic, be it negative.
     pub(super) fn add(&mut self, row: Row) {
         let mut line = vec![0.0; self.stride()];
@@ -119,16 +127,18 @@ impl Dictionary {
     }
 
     /// Pivots until no basic variable is negative.
-    pub(super) fn solve(&mut self, most: usize) -> Outcome {
+    pub(super) fn solve(&mut self, most: usize, observer: &dyn Observer) -> Result<Outcome> {
+        let mut pace = Pace::new(observer);
         let limit = self.pivots + most;
         let (mut stalled, mut last) = (0, self.value());
         loop {
             let by_number = stalled > PATIENCE;
-            let Some(i) = self.leaving(by_number) else { return Outcome::Optimal };
-            let Some(j) = self.entering(i, by_number) else { return Outcome::Stopped };
+            let Some(i) = self.leaving(by_number) else { return Ok(Outcome::Optimal) };
+            let Some(j) = self.entering(i, by_number) else { return Ok(Outcome::Stopped) };
             if self.pivots >= limit {
-                return Outcome::Stopped;
+                return Ok(Outcome::Stopped);
             }
+            pace.work(self.lines.len())?;
             self.pivot(i, j);
             let now = self.value();
             if now < last - TINY * last.abs() {
@@ -174,12 +184,13 @@ impl Dictionary {
 
     /// Computes the dictionary of the same vertex anew from the rows, which sheds the rounding of
     /// all pivots so far. Originals that find no pivot become nonbasic.
-    pub(super) fn refresh(&mut self) {
+    pub(super) fn refresh(&mut self, observer: &dyn Observer) -> Result<()> {
         let wanted: Vec<usize> = self.basic.iter().copied().filter(|&v| v < self.width).collect();
         let tight: Vec<usize> =
             self.nonbasic.iter().copied().filter(|&v| v >= self.width).collect();
         let pivots = self.pivots;
-        let mut fresh = Dictionary::new(self.width);
+        let (mut fresh, mut pace) = (Dictionary::new(self.width), Pace::new(observer));
+        fresh.reserve(self.rows.len())?;
         for row in std::mem::take(&mut self.rows) {
             fresh.add(row);
         }
@@ -197,10 +208,12 @@ impl Dictionary {
                 break;
             }
             let (i, j) = (free.remove(f), waiting.remove(w));
+            pace.work(fresh.lines.len())?;
             fresh.pivot(i, j);
         }
         fresh.pivots = pivots;
         *self = fresh;
+        Ok(())
     }
 
     /// Forgets rows that the current vertex is away from.
@@ -222,8 +235,10 @@ impl Dictionary {
                 self.basic[i] < self.width || number[self.basic[i] - self.width] != usize::MAX
             })
             .collect();
-        self.lines =
-            stay.iter().flat_map(|&i| self.lines[i * stride..][..stride].to_vec()).collect();
+        for (to, &i) in stay.iter().enumerate() {
+            self.lines.copy_within(i * stride..(i + 1) * stride, to * stride);
+        }
+        self.lines.truncate(stay.len() * stride);
         let rename =
             |v: usize| if v < self.width { v } else { self.width + number[v - self.width] };
         self.basic = stay.iter().map(|&i| rename(self.basic[i])).collect();

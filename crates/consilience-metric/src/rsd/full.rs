@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 
-use consilience_core::{Result, Watch};
-use ndarray::{Array2, Axis, concatenate};
+use consilience_core::{Observer, Result, Watch, room};
+use consilience_num::product::times;
+use ndarray::Array2;
 
 use super::barrier::Barrier;
-use super::diagonal::Lengths;
-use super::pairs::Pairs;
+use super::diagonal::{Lengths, largest};
+use super::pairs::{Pairs, Room};
 use super::solution::Solution;
+use crate::scatter::identity;
 
 /// Falls of mu on one set of pairs, at most.
 const FALLS: usize = 60;
@@ -18,8 +20,15 @@ pub(super) type Full = Solution<Array2<f64>>;
 
 impl Full {
     /// Takes a metric that may exceed its constraints, scaled into them, if it is better.
-    fn offer(&mut self, pairs: &Pairs, root: &Array2<f64>, bound: f64) -> Lengths {
-        let lengths = Lengths::between(pairs, &pairs.points.dot(&root.t()));
+    fn offer(
+        &mut self,
+        pairs: &Pairs,
+        root: &Array2<f64>,
+        bound: f64,
+        observer: &dyn Observer,
+    ) -> Result<Lengths> {
+        let mapped = times(pairs.points.view(), root.t(), observer)?;
+        let lengths = Lengths::between(pairs, &mapped, observer)?;
         let trace = root.iter().map(|v| v * v).sum::<f64>();
         let longest = lengths.must.iter().copied().fold(trace / bound, f64::max);
         let shortest = lengths.cannot.iter().copied().fold(f64::INFINITY, f64::min);
@@ -28,7 +37,7 @@ impl Full {
             self.split = shortest / longest;
             self.point = root / longest.sqrt();
         }
-        lengths
+        Ok(lengths)
     }
 
     /// Follows the centres on one set of pairs until others are due; how far those exceed them, and
@@ -40,7 +49,9 @@ impl Full {
         rules: &Rules,
         watch: &mut Watch<'_>,
     ) -> Result<(f64, Lengths)> {
-        let mut barrier = barrier(pairs, must, cannot, rules.bound);
+        let (m, r) = (must.order.len() + cannot.order.len(), pairs.points.ncols());
+        rules.room.check_more(&[(m.saturating_mul(OF_WORKING), m), (m * 6, r), (r * 10, r)])?;
+        let mut barrier = barrier(pairs, must, cannot, rules.bound)?;
         let mut last = Lengths { must: Vec::new(), cannot: Vec::new() };
         let mut missing = 0.0;
         for _ in 0..FALLS {
@@ -48,13 +59,13 @@ impl Full {
             if self.iterations == rules.max_iterations {
                 break;
             }
-            let Some(centre) = barrier.advance() else { break };
+            let Some(centre) = barrier.advance(watch.observer())? else { break };
             self.iterations += 1;
             if centre.upper < self.upper {
                 self.upper = centre.upper;
                 self.bounded = centre.trace_share > 1e-3;
             }
-            last = self.offer(pairs, &centre.root, rules.bound);
+            last = self.offer(pairs, &centre.root, rules.bound, watch.observer())?;
             if self.gap() <= rules.tolerance {
                 break;
             }
@@ -71,8 +82,12 @@ impl Full {
     }
 }
 
+/// Tables of the working pairs by themselves that are held at the same time.
+const OF_WORKING: usize = 4;
+
 /// When to stop, and the bound on the trace.
 pub(super) struct Rules {
+    pub room: Room,
     pub bound: f64,
     pub tolerance: f64,
     pub max_iterations: usize,
@@ -84,9 +99,12 @@ pub(super) fn solve(pairs: &Pairs, rules: &Rules, watch: &mut Watch<'_>) -> Resu
     let r = pairs.points.ncols();
     let mut best = Full::new(Array2::zeros((r, r)));
     let batch = (r + 1).max(10);
-    let start = best.offer(pairs, &Array2::eye(r), rules.bound);
-    let mut must = Working::new(extreme(&start.must, batch, |v| v));
-    let mut cannot = Working::new(extreme(&start.cannot, batch, |v| -v));
+    let start = best.offer(pairs, &identity(r)?, rules.bound, watch.observer())?;
+    let mut must = Working::default();
+    must.add(&start.must, batch, |v| v);
+    let mut cannot = Working::default();
+    cannot.add(&start.cannot, batch, |v| -v);
+    drop(start);
     loop {
         let (missing, last) = best.follow(pairs, [&must, &cannot], rules, watch)?;
         best.generated = must.order.len() + cannot.order.len();
@@ -95,24 +113,23 @@ pub(super) fn solve(pairs: &Pairs, rules: &Rules, watch: &mut Watch<'_>) -> Resu
             return Ok(best);
         }
         let (longest, shortest) = edges(&last, &must, &cannot);
-        let longer = extreme(&last.must, usize::MAX, |v| v)
-            .into_iter()
-            .filter(|&p| last.must[p as usize] > longest);
-        let shorter = extreme(&last.cannot, usize::MAX, |v| -v)
-            .into_iter()
-            .filter(|&q| last.cannot[q as usize] < shortest);
-        if must.add(longer, batch) + cannot.add(shorter, batch) == 0 {
+        let longer = |v: f64| if v > longest { v } else { f64::NEG_INFINITY };
+        let shorter = |v: f64| if v < shortest { -v } else { f64::NEG_INFINITY };
+        if must.add(&last.must, batch, longer) + cannot.add(&last.cannot, batch, shorter) == 0 {
             return Ok(best);
         }
     }
 }
 
 /// The barrier of the working pairs.
-fn barrier(pairs: &Pairs, must: &Working, cannot: &Working, bound: f64) -> Barrier {
-    let together = differences(pairs, &pairs.must, &must.order);
-    let apart = differences(pairs, &pairs.cannot, &cannot.order);
-    let rows = concatenate(Axis(0), &[together.view(), apart.view()])
-        .unwrap_or_else(|_| Array2::zeros((0, pairs.points.ncols())));
+fn barrier(pairs: &Pairs, must: &Working, cannot: &Working, bound: f64) -> Result<Barrier> {
+    let r = pairs.points.ncols();
+    let mut rows = room::table(must.order.len() + cannot.order.len(), r)?;
+    let together = must.order.iter().map(|&p| pairs.must[p as usize]);
+    let apart = cannot.order.iter().map(|&q| pairs.cannot[q as usize]);
+    for (mut row, pair) in rows.rows_mut().into_iter().zip(together.chain(apart)) {
+        row.assign(&pairs.difference(pair));
+    }
     Barrier::new(rows, must.order.len(), bound)
 }
 
@@ -132,45 +149,29 @@ fn excess(lengths: &Lengths, longest: f64, shortest: f64) -> f64 {
 }
 
 /// Pairs in the order they were generated.
+#[derive(Default)]
 struct Working {
     order: Vec<u32>,
     known: HashSet<u32>,
 }
 
 impl Working {
-    fn new(order: Vec<u32>) -> Self {
-        let known = order.iter().copied().collect();
-        Working { order, known }
-    }
-
-    fn add(&mut self, candidates: impl Iterator<Item = u32>, most: usize) -> usize {
-        let new: Vec<u32> = candidates.filter(|p| !self.known.contains(p)).take(most).collect();
+    /// Adds the pairs that are not known yet and of which the largest value is told, at most so
+    /// many; how many there are. Those of no value are left out.
+    fn add(&mut self, lengths: &[f64], most: usize, by: impl Fn(f64) -> f64) -> usize {
+        let values = (0..).zip(lengths).map(|(p, &v)| (by(v), p));
+        let valued = values.filter(|(v, p)| *v > f64::NEG_INFINITY && !self.known.contains(p));
+        let new = largest(valued, most);
         self.known.extend(&new);
         self.order.extend(&new);
         new.len()
     }
 }
 
-fn differences(pairs: &Pairs, list: &[(u32, u32)], chosen: &[u32]) -> Array2<f64> {
-    let mut out = Array2::zeros((chosen.len(), pairs.points.ncols()));
-    for (mut row, &p) in out.rows_mut().into_iter().zip(chosen) {
-        row.assign(&pairs.difference(list[p as usize]));
-    }
-    out
-}
-
-/// Numbers of the largest values; of equals the first.
-fn extreme(lengths: &[f64], most: usize, by: impl Fn(f64) -> f64) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..lengths.len() as u32).collect();
-    order.sort_by(|&a, &b| by(lengths[b as usize]).total_cmp(&by(lengths[a as usize])));
-    order.truncate(most);
-    order
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use consilience_core::Seed;
+    use consilience_core::{MemoryBudget, Seed};
     use consilience_num::eigen::symmetric_eigen;
 
     fn random(seed: u64, n: usize, r: usize, classes: usize) -> Pairs {
@@ -189,7 +190,8 @@ mod tests {
     }
 
     fn solved(pairs: &Pairs, bound: f64, tolerance: f64) -> Full {
-        let rules = Rules { bound, tolerance, max_iterations: 2000 };
+        let room = Room { budget: MemoryBudget::default(), held: Vec::new() };
+        let rules = Rules { room, bound, tolerance, max_iterations: 2000 };
         solve(pairs, &rules, &mut Watch::new(&(), "", 0)).unwrap()
     }
 

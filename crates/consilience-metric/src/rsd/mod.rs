@@ -14,9 +14,11 @@ use consilience_core::{
     ensure,
 };
 
-use crate::scatter::checked;
+use consilience_num::product::times;
+
+use crate::scatter::{EIGEN, checked};
 use crate::{LinearMap, MetricLearner};
-use pairs::{Pairs, Scales, Whitened};
+use pairs::{Pairs, Room, Scales, Whitened};
 use solution::{Solution, gap};
 
 /// What can be gained by rounding at most, for a result to count as solved.
@@ -133,7 +135,7 @@ impl RsdDiagonal {
         /// Most rounds in which pairs are generated. Default 10,000; at least 1.
         pub fn max_iterations(mut self, rounds: usize) { self.max_iterations = rounds }
 
-        /// How much memory the pairs may take. Default 8 GiB.
+        /// How much memory features, pairs and what is made of them may take. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
@@ -150,13 +152,16 @@ impl RsdDiagonal {
         let features = check(features, side, self.bound, self.max_iterations)?;
         let mut watch = Watch::new(observer, "RSD metric", self.max_iterations);
         watch.step(0)?;
-        let scales = Scales::new(features, side, self.budget)?;
+        let room = Room::new(&features, side, 2, self.budget);
+        room.check(&[(features.n_objects(), features.n_features())])?;
+        let scales = Scales::new(features, side, observer)?;
         let mut report = Report::default();
         let d = features.n_features();
         if scales.kept.is_empty() || nothing_said(&scales.pairs) {
             return euclidean(d, report);
         }
-        let found = diagonal::solve(&scales.pairs, self.bound, self.max_iterations, &mut watch)?;
+        let found =
+            diagonal::solve(&scales.pairs, self.bound, self.max_iterations, &room, &mut watch)?;
         let mut roots = vec![0.0; d];
         for ((&j, &z), inverse) in scales.kept.iter().zip(&found.point).zip(&scales.inverse) {
             roots[j] = z.sqrt() * inverse;
@@ -255,7 +260,7 @@ impl RsdFull {
         /// Most centres of the barrier method, over all rounds. Default 2000; at least 1.
         pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
-        /// How much memory pairs and covariance may take, each. Default 8 GiB.
+        /// How much memory features, pairs and what is made of them may take. Default 8 GiB.
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
@@ -276,7 +281,10 @@ impl RsdFull {
         );
         let mut watch = Watch::new(observer, "RSD metric", self.max_iterations);
         watch.step(0)?;
-        let Whitened { mut pairs, map } = Whitened::new(features, side, self.budget)?;
+        let (n, d) = (features.n_objects(), features.n_features());
+        let mut room = Room::new(&features, side, 4, self.budget);
+        room.check(&[(n, d), (d.saturating_mul(EIGEN + 1), d)])?;
+        let Whitened { mut pairs, map } = Whitened::new(features, side, observer)?;
         let mut report = Report::default();
         if map.nrows() == 0 || nothing_said(&pairs) {
             return euclidean(features.n_features(), report);
@@ -286,9 +294,13 @@ impl RsdFull {
             pairs.stand_in();
         }
         let Self { bound, tolerance, max_iterations, .. } = *self;
-        let rules = full::Rules { bound, tolerance, max_iterations };
+        room.held.push(map.dim());
+        let rules = full::Rules { room, bound, tolerance, max_iterations };
         let found = full::solve(&pairs, &rules, &mut watch)?;
-        let metric = RsdMetric::new(LinearMap::learned(found.point.dot(&map))?, &found);
+        let metric = RsdMetric::new(
+            LinearMap::learned(times(found.point.view(), map.view(), observer)?)?,
+            &found,
+        );
         if without {
             pairs.cannot.clear();
         }

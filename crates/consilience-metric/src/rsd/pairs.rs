@@ -1,11 +1,16 @@
 //! The pairs that both problems speak of, in coordinates that make the bound a trace.
 
-use consilience_core::{Dense, MemoryBudget, Result, SideInformation};
-use consilience_num::eigen::symmetric_eigen;
+use consilience_core::{Dense, Error, MemoryBudget, Observer, Pace, Result, SideInformation, room};
+use consilience_num::eigen::try_symmetric_eigen;
+use consilience_num::product::{across, times};
+use consilience_num::rows::narrowed;
 use ndarray::{Array1, Array2, Axis, s};
 
 /// A feature whose spread is below this share of its size is constant up to rounding.
 const CONSTANT: f64 = 1e-13;
+
+/// What bringing a number to scale takes, in multiplications: passes over columns wait for memory.
+const PASSES: usize = 32;
 
 /// Eigenvalues of a covariance below this share of the largest are rounding.
 const FLAT: f64 = 1e-12;
@@ -24,15 +29,25 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    fn new(points: Array2<f64>, side: &SideInformation) -> Self {
+    fn new(points: Array2<f64>, side: &SideInformation, observer: &dyn Observer) -> Result<Self> {
         let objects: Vec<usize> = side.labelled_objects().iter().map(|o| o.0).collect();
         let row = |i: usize| objects.binary_search(&i).map_or(0, |r| r as u32);
-        let rows = |(i, j): (usize, usize)| (row(i), row(j));
-        let same = |(a, b): (u32, u32)| points.row(a as usize) == points.row(b as usize);
-        let must = side.must_links().map(rows).filter(|&p| !same(p)).collect();
-        let cannot: Vec<_> = side.cannot_links().map(rows).filter(|&p| !same(p)).collect();
+        let mut pace = Pace::new(observer);
+        let mut different = |links: &mut dyn Iterator<Item = (usize, usize)>, most: usize| {
+            let mut pairs = room::with_capacity(most)?;
+            for (i, j) in links {
+                pace.work(SEARCH)?;
+                let (a, b) = (row(i), row(j));
+                if points.row(a as usize) != points.row(b as usize) {
+                    pairs.push((a, b));
+                }
+            }
+            Ok::<_, Error>(pairs)
+        };
+        let must = different(&mut side.must_links(), side.n_must_links())?;
+        let cannot = different(&mut side.cannot_links(), side.n_cannot_links())?;
         let equal = side.n_cannot_links() - cannot.len();
-        Pairs { points, must, cannot, equal }
+        Ok(Pairs { points, must, cannot, equal })
     }
 
     /// Puts one cannot-link along every direction in place of those that are not given.
@@ -51,9 +66,51 @@ impl Pairs {
     }
 }
 
-/// Refuses more pairs than the budget holds.
-fn check(side: &SideInformation, budget: MemoryBudget) -> Result<()> {
-    budget.check_table("pairs", side.n_must_links().saturating_add(side.n_cannot_links()), 1, 8)
+/// What finding the rows of a pair takes, in multiplications.
+const SEARCH: usize = 64;
+
+/// What is held of every pair: its rows, its length, and its length under the next metric.
+pub(super) const OF_PAIR: usize = 3;
+
+/// What is held while pairs are worked on, and the budget for it.
+pub(super) struct Room {
+    pub budget: MemoryBudget,
+    pub held: Vec<(usize, usize)>,
+}
+
+impl Room {
+    /// Of what is learned from these: all pairs, and so many tables of the labelled objects.
+    pub(super) fn new(
+        features: &Dense<'_>,
+        side: &SideInformation,
+        of_labelled: usize,
+        budget: MemoryBudget,
+    ) -> Self {
+        let pairs = side.n_must_links().saturating_add(side.n_cannot_links());
+        let rows = of_labelled * side.labelled_objects().len();
+        Room { budget, held: vec![(pairs, OF_PAIR), (rows, features.n_features())] }
+    }
+
+    /// Refuses what will be held, and tables beside it, before anything is made.
+    pub(super) fn check(&self, tables: &[(usize, usize)]) -> Result<()> {
+        let all = [&self.held[..], tables].concat();
+        self.budget.check_tables("pairs, features and what is made of them", &all, 8)
+    }
+
+    /// Refuses more tables beside what is held already.
+    pub(super) fn check_more(&self, tables: &[(usize, usize)]) -> Result<()> {
+        let cells = |all: &[(usize, usize)]| {
+            all.iter().map(|&(r, c)| r.saturating_mul(c) as u64).fold(0, u64::saturating_add)
+        };
+        let held = cells(&self.held).saturating_mul(8);
+        let wanted = cells(tables).saturating_mul(8);
+        // What is held is not tried for a second time, as the check of all together would.
+        if held.saturating_add(wanted) > self.budget.n_bytes() {
+            return self.check(tables);
+        }
+        let what = "tables of the pairs that matter, beside all others";
+        self.budget.check_tables(what, tables, 8)
+    }
 }
 
 /// Rows of the labelled objects, less the mean of all; and the table it is from. Each feature is
@@ -66,10 +123,12 @@ struct Centred {
 }
 
 impl Centred {
-    fn new(features: Dense<'_>, side: &SideInformation) -> Result<Self> {
+    fn new(features: Dense<'_>, side: &SideInformation, observer: &dyn Observer) -> Result<Self> {
         let mut all = features.to_f64()?;
         let mut scale = Array1::ones(all.ncols());
+        let (mut pace, passes) = (Pace::new(observer), PASSES.saturating_mul(all.nrows()));
         for (mut column, scale) in all.columns_mut().into_iter().zip(&mut scale) {
+            pace.work(passes)?;
             let size = column.iter().fold(0.0f64, |m, v| m.max(v.abs()));
             if size > 0.0 {
                 *scale = 2f64.powi((-size.log2().ceil()).clamp(-1022.0, 1022.0) as i32);
@@ -105,18 +164,21 @@ impl Scales {
     pub(super) fn new(
         features: Dense<'_>,
         side: &SideInformation,
-        budget: MemoryBudget,
+        observer: &dyn Observer,
     ) -> Result<Self> {
-        check(side, budget)?;
-        let centred = Centred::new(features, side)?;
+        let centred = Centred::new(features, side, observer)?;
         let n = centred.all.nrows() as f64;
-        let spread: Vec<f64> =
-            centred.all.columns().into_iter().map(|c| (2.0 * c.dot(&c) / n).sqrt()).collect();
+        let (mut pace, mut spread) = (Pace::new(observer), Vec::new());
+        for c in centred.all.columns() {
+            pace.work(PASSES / 4 * c.len())?;
+            spread.push((2.0 * c.dot(&c) / n).sqrt());
+        }
         let kept: Vec<usize> = (0..spread.len()).filter(|&j| spread[j] > 0.0).collect();
         let scales: Array1<f64> = kept.iter().map(|&j| spread[j]).collect();
-        let points = centred.labelled.select(Axis(1), &kept) / &scales;
+        let points = narrowed(centred.labelled, &kept) / &scales;
         let inverse = kept.iter().zip(&scales).map(|(&j, w)| centred.scale[j] / w).collect();
-        Ok(Scales { pairs: Pairs::new(points, side), kept, inverse })
+        drop(centred.all);
+        Ok(Scales { pairs: Pairs::new(points, side, observer)?, kept, inverse })
     }
 }
 
@@ -132,45 +194,54 @@ impl Whitened {
     pub(super) fn new(
         features: Dense<'_>,
         side: &SideInformation,
-        budget: MemoryBudget,
+        observer: &dyn Observer,
     ) -> Result<Self> {
-        check(side, budget)?;
-        let d = features.n_features();
-        budget.check_square("covariance", d, 8)?;
-        let centred = Centred::new(features, side)?;
+        let centred = Centred::new(features, side, observer)?;
         // Unit variances first, so that features of small unit are not taken for rounding.
         let n = centred.all.nrows() as f64;
-        let spread: Array1<f64> =
-            centred.all.columns().into_iter().map(|c| (2.0 * c.dot(&c) / n).sqrt()).collect();
-        let unit = spread.mapv(|w| if w > 0.0 { 1.0 / w } else { 0.0 });
-        let all = centred.all * &unit;
-        let covariance = all.t().dot(&all) * (2.0 / n);
-        let white = whiten(&covariance);
-        let labelled = (centred.labelled * &unit).dot(&white.t());
+        let (mut pace, mut unit) = (Pace::new(observer), Array1::zeros(centred.all.ncols()));
+        for (unit, c) in unit.iter_mut().zip(centred.all.columns()) {
+            pace.work(PASSES / 4 * c.len())?;
+            let w = (2.0 * c.dot(&c) / n).sqrt();
+            *unit = if w > 0.0 { 1.0 / w } else { 0.0 };
+        }
+        let mut all = centred.all;
+        pace.work(all.len())?;
+        all *= &unit;
+        let mut covariance = across(all.view(), all.view(), observer)?;
+        covariance *= 2.0 / n;
+        drop(all);
+        // W with W A W' = I on the range of A.
+        let white = directions(covariance, |value| 1.0 / value.sqrt(), observer)?;
+        let labelled = times((centred.labelled * &unit).view(), white.t(), observer)?;
         // Directions in which no labelled objects differ have no influence on any pair.
         let middle = labelled.mean_axis(Axis(0)).unwrap_or_else(|| Array1::zeros(white.nrows()));
         let around = &labelled - &middle;
-        let span = span(&around.t().dot(&around));
-        let points = labelled.dot(&span.t());
-        let map = span.dot(&white) * &(unit * &centred.scale);
-        Ok(Whitened { pairs: Pairs::new(points, side), map })
+        let moment = across(around.view(), around.view(), observer)?;
+        drop(around);
+        let span = directions(moment, |_| 1.0, observer)?;
+        let points = times(labelled.view(), span.t(), observer)?;
+        drop(labelled);
+        let mut map = times(span.view(), white.view(), observer)?;
+        map *= &(unit * &centred.scale);
+        Ok(Whitened { pairs: Pairs::new(points, side, observer)?, map })
     }
 }
 
-/// `W` with `W A W' = I` on the range of A.
-fn whiten(a: &Array2<f64>) -> Array2<f64> {
-    directions(a, |value| 1.0 / value.sqrt())
-}
-
-/// An orthonormal basis of the range of A, in rows.
-fn span(a: &Array2<f64>) -> Array2<f64> {
-    directions(a, |_| 1.0)
-}
-
-fn directions(a: &Array2<f64>, length: impl Fn(f64) -> f64) -> Array2<f64> {
+/// An orthonormal basis of the range of a symmetric A, in rows, each times what is said of its
+/// eigenvalue.
+fn directions(
+    a: Array2<f64>,
+    length: impl Fn(f64) -> f64,
+    observer: &dyn Observer,
+) -> Result<Array2<f64>> {
     let d = a.nrows();
-    let Some(eigen) = symmetric_eigen(a.view()) else { return Array2::zeros((0, d)) };
+    observer.check()?;
+    let found = try_symmetric_eigen(a.view())?;
+    observer.check()?;
+    drop(a);
+    let Some(eigen) = found else { return Ok(Array2::zeros((0, d))) };
     let largest = eigen.values.first().copied().unwrap_or(0.0);
     let rank = eigen.values.iter().filter(|&&v| v > FLAT * largest && v > 0.0).count();
-    Array2::from_shape_fn((rank, d), |(i, j)| eigen.vectors[[j, i]] * length(eigen.values[i]))
+    room::table_of(rank, d, |(i, j)| eigen.vectors[[j, i]] * length(eigen.values[i]))
 }

@@ -188,3 +188,23 @@ fn bad_input_is_refused() {
     );
     assert_eq!(stopped.unwrap().report.status, Status::MaxIterations);
 }
+
+/// Passes over all pairs, and all pivots and Newton steps, once were finished first.
+#[test]
+fn passes_over_pairs_are_asked_about() {
+    let (x, side) = (points(1_500, 30), classes(1_500, 3));
+    let learners: [Box<dyn MetricLearner>; 2] = [
+        Box::new(RsdDiagonal::new().max_iterations(2)),
+        Box::new(RsdFull::new().max_iterations(2)),
+    ];
+    for learner in learners {
+        let counts = CancelFrom::new(usize::MAX);
+        learner.fit(x.view().into(), &side, &counts).unwrap();
+        assert!(counts.asked() >= 15, "{}: asked {} times", learner.name(), counts.asked());
+        for query in [1, 3, 7, 11, 14] {
+            let stops = CancelFrom::new(query);
+            let error = learner.fit(x.view().into(), &side, &stops).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Cancelled, "{}: {query}", learner.name());
+        }
+    }
+}

@@ -1,12 +1,13 @@
 //! The methods that are compared, and what each makes of the features before links are known.
 
+use std::fmt;
 use std::sync::Arc;
 
 use consilience_completion::{CompletionBasis, LossWeight, Mccc};
 use consilience_constrained::{MpckMeans, PckMeans, SeededKMeans, UnderMetric};
 use consilience_core::{
     Assign, Clustering, ConstrainedClusterer, Constraints, Ensemble, Error, Features, Fit, Link,
-    MemoryBudget, Observer, Pair, Partition, Report, Result, Seed, SideInformation,
+    MemoryBudget, Observer, Pair, Partition, Report, Result, Seed, SideInformation, check_answer,
 };
 use consilience_follow::{ConsensusMetric, MetricRule};
 use consilience_generate::{Generator, KMeans};
@@ -74,6 +75,12 @@ pub(super) trait Fitted: Sync {
     /// The labels alone.
     fn labels(&self, side: &SideInformation, observer: &dyn Observer) -> Result<Partition> {
         Ok(self.fit(side, observer)?.output.partition)
+    }
+}
+
+impl fmt::Debug for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Candidate({:?})", self.name())
     }
 }
 
@@ -157,7 +164,10 @@ impl Candidate {
                 let standardized = Standardized(problem.budget);
                 on_features(false, Box::new(UnderMetric::new(standardized, plain)))
             }
-            Candidate::PckMeans => on_features(true, Box::new(PckMeans::new(k).seed(seed))),
+            Candidate::PckMeans => {
+                let method = PckMeans::new(k).seed(seed).memory_budget(problem.budget);
+                on_features(true, Box::new(method))
+            }
             Candidate::MpckMeans => {
                 let method = MpckMeans::new(k).seed(seed).memory_budget(problem.budget);
                 on_features(true, Box::new(method))
@@ -199,7 +209,10 @@ impl Fitted for OnFeatures<'_> {
     }
 
     fn fit(&self, side: &SideInformation, observer: &dyn Observer) -> Result<Fit<Clustering>> {
-        self.method.fit(self.x.into(), side, observer)
+        let found = self.method.fit(self.x.into(), side, observer)?;
+        let labels = found.output.partition.n_objects();
+        check_answer(self.method.name(), "labels", labels, self.x.nrows())?;
+        Ok(found)
     }
 }
 

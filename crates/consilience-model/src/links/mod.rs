@@ -7,8 +7,8 @@ mod judgement;
 mod tests;
 
 use consilience_core::{
-    Clustering, ConstrainedClusterer, Dense, Features, Fit, MemoryBudget, Observer, Report, Result,
-    Seed, SideInformation, at_least_one, ensure,
+    Clustering, ConstrainedClusterer, Dense, ErrorKind, Features, Fit, MemoryBudget, Observer,
+    Report, Result, Seed, SideInformation, at_least_one, ensure,
 };
 use consilience_num::reduce::try_map_each;
 use ndarray::{Array2, Axis};
@@ -99,6 +99,7 @@ const COST_LIMIT: f64 = 1e12;
 #[doc(alias = "semi-supervised clustering")]
 #[doc(alias = "cross-validation")]
 #[doc(alias = "auto")]
+#[derive(Debug)]
 pub struct LinkedClustering {
     clusters: usize,
     candidates: Vec<Candidate>,
@@ -285,7 +286,12 @@ impl LinkedClustering {
                     judgement.judged(c, kept);
                     ready[c] = Some(prepared);
                 }
-                Err(error) if c == 0 || observer.cancelled() => return Err(error),
+                // The observer may have taken back that it asked to stop.
+                Err(error)
+                    if c == 0 || error.kind() == ErrorKind::Cancelled || observer.cancelled() =>
+                {
+                    return Err(error);
+                }
                 Err(error) => judgement.leave_out(c, error.message().to_owned()),
             }
         }

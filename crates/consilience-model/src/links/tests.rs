@@ -144,6 +144,14 @@ fn candidates_keep_to_the_memory_budget() {
     };
     assert!(fit(1 << 20).is_ok());
     assert_eq!(fit(10_000).unwrap_err().kind(), ErrorKind::TooLarge);
+    // More for the objects than for their single feature.
+    let x = Array2::from_shape_fn((200, 1), |(i, _)| (i % 2 * 10 + i % 3) as f64);
+    let fit = |bytes: u64| {
+        let method = LinkedClustering::new(2).memory_budget(MemoryBudget::bytes(bytes));
+        method.fit_by("pck-means", &x, &parity(200, 10), &())
+    };
+    assert!(fit(1 << 20).is_ok());
+    assert_eq!(fit(7_000).unwrap_err().kind(), ErrorKind::TooLarge);
 }
 
 #[test]

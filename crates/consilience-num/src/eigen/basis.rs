@@ -1,6 +1,6 @@
 //! The orthonormal basis of the Krylov space, and how a block of new directions joins it.
 
-use consilience_core::{Result, Stream, room};
+use consilience_core::{Observer, Result, Stream, room};
 use faer::{Mat, MatRef};
 
 use super::dense::eigen_descending;
@@ -57,12 +57,14 @@ impl Basis {
         b: usize,
         drop: f64,
         stream: &mut Stream,
+        observer: &dyn Observer,
     ) -> Result<Option<Mat<f64>>> {
         let none = Mat::zeros(0, b);
         let nothing = Columns::new(&self.values, self.stride, 0, 0);
         let basis = self.from(0);
         let mut r = Mat::<f64>::identity(b, b);
         for round in 0..ROUNDS {
+            observer.check()?;
             // Projecting before the lengths are equal would leave the short directions
             // contaminated.
             let (v, c, gram) = if round == 0 {

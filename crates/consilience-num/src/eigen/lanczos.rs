@@ -239,7 +239,7 @@ fn iterate(mut op: Balanced<'_>, plan: &Plan, seed: Seed) -> Result<Truncated> {
     let mut next = room::zeros(n * b)?;
     let mut work = room::zeros(n * b)?;
     refill(&mut next, b, &(0..b).collect::<Vec<_>>(), &mut stream);
-    if basis.orthonormalise(&mut next, b, 0.0, &mut stream)?.is_none() {
+    if basis.orthonormalise(&mut next, b, 0.0, &mut stream, op.observer)?.is_none() {
         return not_finite(n, plan, 0);
     }
     let mut t = mats::from_fn(stride, stride, |_, _| 0.0)?;
@@ -268,7 +268,8 @@ fn iterate(mut op: Balanced<'_>, plan: &Plan, seed: Seed) -> Result<Truncated> {
             return not_finite(n, plan, iterations);
         };
         norm = norm.max(theta[0].abs()).max(theta[m - 1].abs());
-        let Some(r) = basis.orthonormalise(&mut work, b, NOISE * norm, &mut stream)? else {
+        let least = NOISE * norm;
+        let Some(r) = basis.orthonormalise(&mut work, b, least, &mut stream, op.observer)? else {
             return not_finite(n, plan, iterations);
         };
         std::mem::swap(&mut next, &mut work);

@@ -34,12 +34,10 @@ impl<'a> Watch<'a> {
     }
 
     /// One iteration begins.
-    fn step(&self) -> Result<()> {
-        self.observer.check()?;
+    fn step(&self) {
         let mut done = self.done.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         self.observer.progress("k-means", *done, self.total);
         *done = done.saturating_add(1);
-        Ok(())
     }
 
     /// One start needs so many iterations less than it might have.
@@ -57,7 +55,7 @@ pub(super) fn restarts<F: Float>(
 ) -> Result<KMeansFit<F>> {
     let k = options.clusters.min(view.nrows());
     let abreast = options.parallel && options.restarts > 1 && view.nrows() <= FEW;
-    let rows = Rows::new(view, k, options.parallel && !abreast);
+    let rows = Rows::new(view, k, options.parallel && !abreast, observer);
     let norms = step::norms(&rows)?;
     let watch = Watch::new(observer, options.restarts, options);
     let start = |restart: usize| {
@@ -87,7 +85,7 @@ pub(super) fn from_centres<F: Float>(
     options: &KMeansOptions,
     observer: &dyn Observer,
 ) -> Result<KMeansFit<F>> {
-    let rows = Rows::new(view, centres.nrows(), options.parallel);
+    let rows = Rows::new(view, centres.nrows(), options.parallel, observer);
     let norms = step::norms(&rows)?;
     let exact = moved(&rows, centres);
     let watch = Watch::new(observer, 1, options);
@@ -99,13 +97,14 @@ pub(super) fn assign<F: Float>(
     view: ArrayView2<'_, F>,
     centres: ArrayView2<'_, F>,
     parallel: bool,
+    observer: &dyn Observer,
 ) -> Result<Vec<u32>> {
-    let rows = Rows::new(view, centres.nrows(), parallel);
+    let rows = Rows::new(view, centres.nrows(), parallel, observer);
     let norms = step::norms(&rows)?;
     let exact = moved(&rows, centres);
     let centres = Centres::new(exact, centres.nrows(), rows.d);
     let mut labels = room::zeros(rows.n)?;
-    step::assign(&rows, &centres, &norms, &mut labels);
+    step::assign(&rows, &centres, &norms, &mut labels)?;
     Ok(labels)
 }
 
@@ -128,9 +127,10 @@ fn lloyd<F: Float>(
     let still = if options.tolerance > 0.0 { options.tolerance * variance(rows)? } else { 0.0 };
     let (mut iterations, mut converged) = (0, false);
     while iterations < options.max_iterations && !converged {
-        watch.step()?;
+        rows.stop.check()?;
+        watch.step();
         iterations += 1;
-        sums.assign(rows, weights, &centres, norms, &mut labels);
+        sums.assign(rows, weights, &centres, norms, &mut labels)?;
         let refilled = fill_empty(rows, weights, &mut centres, &mut sums.total, &mut labels)?;
         if sums.total.changed == 0 && !refilled {
             converged = true;
@@ -147,7 +147,7 @@ fn lloyd<F: Float>(
     watch.spared(options.max_iterations - iterations);
     if sums.total.changed != 0 || iterations == 0 {
         // The centres moved after the last assignment: let the labels follow.
-        sums.assign(rows, weights, &centres, norms, &mut labels);
+        sums.assign(rows, weights, &centres, norms, &mut labels)?;
         if fill_empty(rows, weights, &mut centres, &mut sums.total, &mut labels)? {
             for c in 0..k {
                 take_mean(&mut centres, &sums.total, c);
@@ -165,6 +165,7 @@ fn variance<F: Float>(rows: &Rows<'_, F>) -> Result<f64> {
     let mut mean = vec![0.0; rows.d];
     let mut part = vec![0.0; rows.d];
     for first in (0..rows.n).step_by(rows.block) {
+        rows.stop.check()?;
         part.fill(0.0);
         for i in first..rows.n.min(first + rows.block) {
             rows.add_to(i, 1.0, &mut part);
@@ -178,7 +179,7 @@ fn variance<F: Float>(rows: &Rows<'_, F>) -> Result<f64> {
         for (r, out) in out.iter_mut().enumerate() {
             *out = rows.distance(first + r, &mean);
         }
-    });
+    })?;
     Ok(step::total(rows, None, &squares) / n / rows.d as f64)
 }
 

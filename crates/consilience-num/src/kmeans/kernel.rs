@@ -13,6 +13,8 @@ use crate::Float;
 
 /// Vectors of rows per panel.
 const DEEP: usize = 2;
+/// Multiply-adds between two questions whether to stop: some milliseconds.
+const WORK: usize = 1 << 24;
 
 /// What one block of rows adds to the next centres.
 #[derive(Clone, Default)]
@@ -52,7 +54,8 @@ impl Partial {
     }
 }
 
-/// Gives rows `first..first + labels.len()` their nearest centre and, where asked, sums them up.
+/// Gives rows `first..first + labels.len()` their nearest centre and, where asked, sums them up;
+/// leaves off where somebody asks to stop.
 pub(super) struct AssignBlock<'a, 'r, F> {
     pub rows: &'a Rows<'r, F>,
     pub centres: &'a Centres<F>,
@@ -75,7 +78,11 @@ impl<F: Float> WithSimd for AssignBlock<'_, '_, F> {
         let mut gap = [F::default(); 64];
         // Rounding of the score and of the direct distance, for a row of norm 0.
         let rate = (2 * rows.d + 16) as f64 * F::EPSILON;
+        let often = WORK / (width * rows.d).saturating_mul(centres.k).max(1);
         for (p, labels) in labels.chunks_mut(width).enumerate() {
+            if p % often.max(1) == 0 && rows.stop.asked() {
+                return;
+            }
             let at = first + p * width;
             rows.pack(at, labels.len(), width, &mut panel);
             nearest::<S, F>(simd, &panel, centres, &mut index[..width], &mut gap[..width]);

@@ -63,8 +63,9 @@ compiled! {
     FromCentres(
         ArrayView2<'_, F>, Option<&[f64]>, ArrayView2<'_, F>, &KMeansOptions, &dyn Observer,
     ) -> Result<KMeansFit<F>> = fit::from_centres;
-    Assign(ArrayView2<'_, F>, ArrayView2<'_, F>, bool) -> Result<Vec<u32>> = fit::assign;
-    SpreadRows(ArrayView2<'_, F>, Option<&[f64]>, usize, Seed, bool)
+    Assign(ArrayView2<'_, F>, ArrayView2<'_, F>, bool, &dyn Observer)
+        -> Result<Vec<u32>> = fit::assign;
+    SpreadRows(ArrayView2<'_, F>, Option<&[f64]>, usize, Seed, bool, &dyn Observer)
         -> Result<Vec<usize>> = seeding::spread_rows;
 }
 
@@ -249,22 +250,42 @@ pub fn assign<F: Float>(
     centres: ArrayView2<'_, F>,
     parallel: bool,
 ) -> Vec<u32> {
-    if rows.is_empty() || centres.is_empty() || rows.ncols() != centres.ncols() {
-        return Vec::new();
-    }
-    Assign::of::<F>()(rows, centres, parallel).unwrap_or_else(end)
+    try_assign(rows, centres, parallel, &()).unwrap_or_else(end)
 }
 
-/// Row numbers of k-means++ starts: spread out, distinct, at most `count`.
+/// As [`assign`], but can be cancelled.
+///
+/// # Errors
+/// [`ErrorKind::TooLarge`] where there is no memory for a few numbers per row,
+/// [`ErrorKind::Cancelled`].
+pub fn try_assign<F: Float>(
+    rows: ArrayView2<'_, F>,
+    centres: ArrayView2<'_, F>,
+    parallel: bool,
+    observer: &dyn Observer,
+) -> Result<Vec<u32>> {
+    if rows.is_empty() || centres.is_empty() || rows.ncols() != centres.ncols() {
+        return Ok(Vec::new());
+    }
+    Assign::of::<F>()(rows, centres, parallel, observer)
+}
+
+/// Row numbers of k-means++ starts: spread out, distinct, at most `count`. Empty where there are no
+/// rows, or not one weight for each.
+///
+/// # Errors
+/// [`ErrorKind::TooLarge`] where there is no memory for a few numbers per row,
+/// [`ErrorKind::Cancelled`].
 pub fn spread_rows<F: Float>(
     rows: ArrayView2<'_, F>,
     weights: Option<&[f64]>,
     count: usize,
     seed: Seed,
     parallel: bool,
-) -> Vec<usize> {
+    observer: &dyn Observer,
+) -> Result<Vec<usize>> {
     if rows.is_empty() || count == 0 || weights.is_some_and(|w| w.len() != rows.nrows()) {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    SpreadRows::of::<F>()(rows, weights, count, seed, parallel).unwrap_or_else(end)
+    SpreadRows::of::<F>()(rows, weights, count, seed, parallel, observer)
 }

@@ -29,6 +29,7 @@ pub(super) fn fill_empty<F: Float>(
     let mut moved = false;
     for target in empty {
         while let Some(worst) = farthest(&distance) {
+            rows.stop.check()?;
             let donor = labels[worst] as usize;
             let members: Vec<usize> =
                 (0..rows.n).filter(|&i| labels[i] as usize == donor).collect();

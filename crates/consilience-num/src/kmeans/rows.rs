@@ -1,5 +1,6 @@
 //! The rows as the kernels see them: moved towards the origin and scaled by a power of two.
 
+use consilience_core::{Observer, Stop};
 use ndarray::{ArrayView2, Axis};
 
 use crate::Float;
@@ -28,11 +29,18 @@ pub(super) struct Rows<'a, F> {
     /// count.
     pub block: usize,
     pub parallel: bool,
+    /// Asked inside of every pass over the rows: who makes a pass checks it afterwards.
+    pub stop: Stop<'a>,
 }
 
 impl<'a, F: Float> Rows<'a, F> {
     /// `clusters` bounds the size of the partial sums that each block needs.
-    pub(super) fn new(view: ArrayView2<'a, F>, clusters: usize, parallel: bool) -> Self {
+    pub(super) fn new(
+        view: ArrayView2<'a, F>,
+        clusters: usize,
+        parallel: bool,
+        observer: &'a dyn Observer,
+    ) -> Self {
         let (n, d) = view.dim();
         // No more than 32 MB of partial sums, unless four blocks already take more.
         let most = ((1usize << 22) / clusters.saturating_mul(d).max(1)).clamp(4, 64);
@@ -47,6 +55,7 @@ impl<'a, F: Float> Rows<'a, F> {
             identity: true,
             block,
             parallel,
+            stop: Stop::new(observer),
         };
         rows.place();
         rows
@@ -97,6 +106,9 @@ impl<'a, F: Float> Rows<'a, F> {
         let part = |b: usize| {
             let mut low = vec![F::infinity(); self.d];
             let mut high: Vec<F> = (0..self.d).map(|j| self.view[[b * self.block, j]]).collect();
+            if self.stop.asked() {
+                return (low, high);
+            }
             let rows = b * self.block..self.n.min((b + 1) * self.block);
             let mut widen = |row: &[F]| {
                 for ((l, h), &x) in low.iter_mut().zip(high.iter_mut()).zip(row) {

@@ -1,6 +1,6 @@
 //! k-means++ (Arthur and Vassilvitskii 2007).
 
-use consilience_core::{Result, Seed, Stream, room};
+use consilience_core::{Observer, Result, Seed, Stream, room};
 use ndarray::ArrayView2;
 use pulp::Arch;
 
@@ -16,8 +16,10 @@ pub(super) fn spread_rows<F: Float>(
     count: usize,
     seed: Seed,
     parallel: bool,
+    observer: &dyn Observer,
 ) -> Result<Vec<usize>> {
-    plus_plus(&Rows::new(rows, count, parallel), weights, count, &mut seed.stream())
+    let rows = Rows::new(rows, count, parallel, observer);
+    plus_plus(&rows, weights, count, &mut seed.stream())
 }
 
 /// Rows that serve as first centres: the first drawn by weight, each further one with probability
@@ -42,7 +44,7 @@ pub(super) fn plus_plus<F: Float>(
         let centre: Vec<F> = rows.row(last).into_iter().map(F::from_f64).collect();
         step::each_block(rows, &mut closest, |first, closest| {
             Arch::new().dispatch(ClosestBlock { rows, centre: &centre, first, closest });
-        });
+        })?;
         for (i, (mass, square)) in mass.iter_mut().zip(&closest).enumerate() {
             *mass = weight(i) * square.to_f64();
         }

@@ -19,7 +19,7 @@ pub(super) fn norms<F: Float>(rows: &Rows<'_, F>) -> Result<Vec<f32>> {
         for (norm, square) in norms.iter_mut().zip(squares) {
             *norm = (square.to_f64().sqrt() * (1.0 + 1e-6)) as f32;
         }
-    });
+    })?;
     Ok(norms)
 }
 
@@ -29,7 +29,7 @@ pub(super) fn assign<F: Float>(
     centres: &Centres<F>,
     norms: &[f32],
     labels: &mut [u32],
-) {
+) -> Result<()> {
     each_block(rows, labels, |first, labels| {
         Arch::new().dispatch(AssignBlock {
             rows,
@@ -40,7 +40,7 @@ pub(super) fn assign<F: Float>(
             labels,
             partial: None,
         });
-    });
+    })
 }
 
 /// Buffers of one fit.
@@ -62,7 +62,7 @@ impl Sums {
         centres: &Centres<F>,
         norms: &[f32],
         labels: &mut [u32],
-    ) {
+    ) -> Result<()> {
         let (k, d) = (centres.k, centres.d);
         let arch = Arch::new();
         let one = |first: usize, labels: &mut [u32], partial: &mut Partial| {
@@ -86,6 +86,7 @@ impl Sums {
                 self.total.add(&self.parts[0]);
             }
         }
+        rows.stop.check()
     }
 }
 
@@ -100,7 +101,7 @@ pub(super) fn distances<F: Float>(
         for (r, out) in out.iter_mut().enumerate() {
             *out = rows.distance(first + r, centres.row(labels[first + r] as usize));
         }
-    });
+    })?;
     Ok(out)
 }
 
@@ -116,11 +117,16 @@ pub(super) fn total<F: Float>(rows: &Rows<'_, F>, weights: Option<&[f64]>, value
         .sum()
 }
 
-/// Calls `with(first row, part of out)` for every block.
+/// Calls `with(first row, part of out)` for every block, until somebody asks to stop.
 pub(super) fn each_block<F: Float, T: Send>(
     rows: &Rows<'_, F>,
     out: &mut [T],
     with: impl Fn(usize, &mut [T]) + Sync,
-) {
-    each_chunk_if(rows.parallel, out, rows.block, &|b, out| with(b * rows.block, out));
+) -> Result<()> {
+    each_chunk_if(rows.parallel, out, rows.block, &|b, out| {
+        if !rows.stop.asked() {
+            with(b * rows.block, out);
+        }
+    });
+    rows.stop.check()
 }

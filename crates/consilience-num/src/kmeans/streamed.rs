@@ -4,10 +4,11 @@ use std::ops::Range;
 
 #[cfg(doc)]
 use consilience_core::ErrorKind;
-use consilience_core::{Observer, Result, Seed, ensure, room};
+use consilience_core::{Observer, Result, Seed, Stop, ensure, room};
 use ndarray::{Array2, ArrayView2};
 
-use super::{KMeansFit, KMeansOptions, assign, fit};
+use super::{KMeansFit, KMeansOptions, fit, try_assign};
+use crate::eigen::end;
 use crate::reduce::each_chunk_if;
 
 /// Rows of a block: rows are independent of each other, so it has no influence on the bits.
@@ -80,7 +81,7 @@ pub fn fit_source(
         let counts = source.counts().map(|counts| counts.iter().map(|&count| count as f64));
         let weights = counts.map(room::collected).transpose()?;
         return fit(
-            written(source, std::slice::from_ref(&(0..n)), options.parallel)?.view(),
+            written(source, std::slice::from_ref(&(0..n)), options.parallel, observer)?.view(),
             weights.as_deref(),
             options,
             observer,
@@ -135,16 +136,24 @@ pub fn fit_drawn(
         ensure!(i < n, shape("row {i} is drawn from a source of {n} rows"));
     }
     let drawn = room::collected(drawn.iter().map(|&i| i..i + 1))?;
-    let sample = written(source, &drawn, options.parallel)?;
+    let sample = written(source, &drawn, options.parallel, observer)?;
     let mut found = fit(sample.view(), None, options, observer)?;
     let mut labels = room::zeros(n)?;
+    let stop = Stop::new(observer);
     each_chunk_if(options.parallel, &mut labels, BLOCK, &|b, labels| {
+        if stop.asked() {
+            return;
+        }
         let mut rows = vec![0.0; labels.len() * d];
         source.write(b * BLOCK..b * BLOCK + labels.len(), &mut rows);
         if let Ok(rows) = ArrayView2::from_shape((labels.len(), d), &rows) {
-            labels.copy_from_slice(&assign(rows, found.centres.view(), false));
+            let near = try_assign(rows, found.centres.view(), false, &stop);
+            if !stop.asked() {
+                labels.copy_from_slice(&near.unwrap_or_else(end));
+            }
         }
     });
+    stop.check()?;
     found.assignment = labels;
     Ok(found)
 }
@@ -187,21 +196,29 @@ fn drawn_evenly(n: usize, counts: Option<&[u64]>, most: usize, seed: Seed) -> Re
 }
 
 /// The rows of some ranges, one after the other.
-fn written(source: &dyn RowSource, ranges: &[Range<usize>], parallel: bool) -> Result<Array2<f32>> {
+fn written(
+    source: &dyn RowSource,
+    ranges: &[Range<usize>],
+    parallel: bool,
+    observer: &dyn Observer,
+) -> Result<Array2<f32>> {
     let d = source.n_columns();
     let n = ranges.iter().map(Range::len).sum();
     let mut out = room::table(n, d)?;
     let Some(flat) = out.as_slice_mut().filter(|_| d > 0) else {
         return Ok(out);
     };
-    let mut rest = flat;
+    let (mut rest, stop) = (flat, Stop::new(observer));
     for range in ranges {
         let (now, later) = rest.split_at_mut(range.len() * d);
         each_chunk_if(parallel, now, BLOCK * d, &|b, out| {
             let first = range.start + b * BLOCK;
-            source.write(first..first + out.len() / d, out);
+            if !stop.asked() {
+                source.write(first..first + out.len() / d, out);
+            }
         });
         rest = later;
     }
+    stop.check()?;
     Ok(out)
 }

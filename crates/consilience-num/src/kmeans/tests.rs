@@ -5,10 +5,10 @@ use ndarray::{Array2, ArrayView2, ShapeBuilder, array};
 
 use super::{
     KMeansFit, KMeansOptions, RowSource, assign, fit, fit_source, from_centres, reference,
-    spread_rows,
+    spread_rows, try_assign,
 };
 use crate::Float;
-use crate::testing::{noise, on_pool};
+use crate::testing::{Counting, noise, on_pool};
 
 fn run<F: Float>(x: ArrayView2<'_, F>, options: &KMeansOptions) -> KMeansFit<F> {
     fit(x, None, options, &()).unwrap()
@@ -208,7 +208,7 @@ fn equal_rows_k_of_n_and_nothing() {
     for bad in [&[1.0; 39][..], &[1.0; 41], &[]] {
         let weighted = fit(x.view(), Some(bad), &options, &());
         assert_eq!(kind(weighted), ErrorKind::ShapeMismatch);
-        assert!(spread_rows(x.view(), Some(bad), 2, Seed(0), false).is_empty());
+        assert_eq!(spread_rows(x.view(), Some(bad), 2, Seed(0), false, &()), Ok(Vec::new()));
     }
     let narrow = Array2::zeros((2, 2));
     let moved = from_centres(x.view(), None, narrow.view(), &options, &());
@@ -251,7 +251,7 @@ fn starts_side_by_side_are_those_one_after_the_other() {
 #[test]
 fn starts_are_distinct_and_restarts_do_not_harm() {
     let x = cloud(500, 2, 4);
-    let rows = spread_rows(x.view(), None, 20, Seed(1), true);
+    let rows = spread_rows(x.view(), None, 20, Seed(1), true, &()).unwrap();
     assert_eq!(rows.iter().collect::<BTreeSet<_>>().len(), 20);
     let one = run(x.view(), &KMeansOptions::new(8));
     let ten = run(x.view(), &KMeansOptions::new(8).restarts(10));
@@ -270,7 +270,7 @@ fn starts_are_drawn_by_the_distance_to_the_nearest() {
         _ => (i % 7) as f64 * 1e-3,
     });
     for seed in 0..40 {
-        let rows = spread_rows(x.view(), None, 3, Seed(seed), false);
+        let rows = spread_rows(x.view(), None, 3, Seed(seed), false, &()).unwrap();
         let heaps: BTreeSet<usize> = rows.into_iter().map(heap).collect();
         assert_eq!(heaps.len(), 3, "seed {seed}");
     }
@@ -407,4 +407,19 @@ fn counts_decide_and_are_checked() {
     }
     let many = line(&[u64::MAX, u64::MAX, u64::MAX]);
     assert_eq!(kind(fit_source(&many, &options, 2, &())), ErrorKind::InvalidParameter);
+}
+
+/// Whoever has many columns or many centres need not wait for a whole pass over the rows.
+#[test]
+fn cancellation_is_asked_for_inside_of_passes() {
+    let (x, centres) = (cloud(200, 600, 1), cloud(600, 600, 2));
+    let asked = Counting::default();
+    try_assign(x.view(), centres.view(), false, &asked).unwrap();
+    assert!(asked.count() > 5, "{}", asked.count());
+    // Each start looks at all rows.
+    let asked = Counting::default();
+    spread_rows(x.view(), None, 50, Seed(1), true, &asked).unwrap();
+    assert!(asked.count() >= 50, "{}", asked.count());
+    assert!(try_assign(x.view(), centres.view(), true, &Stop).is_err());
+    assert!(spread_rows(x.view(), None, 50, Seed(1), true, &Stop).is_err());
 }

@@ -9,7 +9,7 @@
 //! use consilience::ndarray::Array2;
 //!
 //! let table = Array2::from_shape_fn((100, 2), |(i, j)| if j == 0 { (i / 10) as f64 } else { (i % 10) as f64 });
-//! let near = NearRows::new(table.view(), 10, 20, consilience::Seed(7))?;
+//! let near = NearRows::new(table.view(), 10, 20, consilience::Seed(7), &())?;
 //! let mut found = Vec::new();
 //! let query = consilience::ndarray::array![[4.1, 6.9], [4.9, 6.9]];
 //! near.search(query.view(), 2, &mut found);
@@ -33,7 +33,7 @@ mod tests;
 
 #[cfg(doc)]
 use consilience_core::ErrorKind;
-use consilience_core::{Result, Seed};
+use consilience_core::{Observer, OnlyCancels, Result, Seed, Stop};
 use ndarray::ArrayView2;
 use pulp::{Arch, NullaryFnOnce};
 
@@ -68,12 +68,13 @@ impl<F: Float> NearRows<F> {
     /// Entries must be finite, and their squares in range, which the caller sees to.
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`] where the table has no rows or no columns.
+    /// [`ErrorKind::Empty`] where the table has no rows or no columns; [`ErrorKind::Cancelled`].
     pub fn new(
         table: ArrayView2<'_, F>,
         groups: usize,
         candidates: usize,
         seed: Seed,
+        observer: &dyn Observer,
     ) -> Result<Self> {
         let table = table.as_standard_layout();
         let table = table.view();
@@ -81,7 +82,7 @@ impl<F: Float> NearRows<F> {
         let parallel = rayon::current_num_threads() > 1;
         let options =
             KMeansOptions::new(groups.clamp(1, rows.max(1))).seed(seed).parallel(parallel);
-        let grouped = kmeans::fit(table, None, &options, &())?;
+        let grouped = kmeans::fit(table, None, &options, &OnlyCancels(observer))?;
         let mut members = vec![Vec::new(); grouped.centres.nrows()];
         for (i, &g) in grouped.assignment.iter().enumerate() {
             members[g as usize].push(i as u32);
@@ -92,9 +93,10 @@ impl<F: Float> NearRows<F> {
         let whole = Lists::new(&[(0..rows as u32).collect()], flat, columns);
         let kept = candidates.saturating_add(1).min(rows);
         let mut neighbours = vec![Vec::new(); rows];
+        let stop = Stop::new(observer);
         each_chunk(&mut neighbours, ROWS, &|c, out| {
             let mut far = Vec::with_capacity(rows);
-            for (r, out) in out.iter_mut().enumerate() {
+            for (r, out) in out.iter_mut().enumerate().take_while(|_| !stop.asked()) {
                 let at = c * ROWS + r;
                 let row = &flat[at * columns..][..columns];
                 Arch::new().dispatch(Distances { lists: &whole, list: 0, row, out: &mut far });
@@ -111,6 +113,7 @@ impl<F: Float> NearRows<F> {
                 *out = order;
             }
         });
+        stop.check()?;
         Ok(NearRows {
             groups: Lists::new(&[all], &centres, columns),
             members: Lists::new(&members, flat, columns),

@@ -3,7 +3,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2, array};
 
 use super::NearRows;
 use crate::Float;
-use crate::testing::noise;
+use crate::testing::{Counting, noise};
 
 /// Entries on a coarse grid, so that duplicates and ties abound and squares are exact in both
 /// precisions.
@@ -35,7 +35,7 @@ fn numbers<F: Float>(near: &NearRows<F>, queries: &Array2<F>, count: usize) -> V
 }
 
 fn holds<F: Float>(table: &Array2<F>, queries: &Array2<F>, count: usize) {
-    let near = NearRows::new(table.view(), 1, table.nrows() - 1, Seed(3)).unwrap();
+    let near = NearRows::new(table.view(), 1, table.nrows() - 1, Seed(3), &()).unwrap();
     let mut found = Vec::new();
     near.search(queries.view(), count, &mut found);
     let kept = count.min(table.nrows());
@@ -64,7 +64,7 @@ fn groups_lose_few_neighbours() {
     let mut next = noise(4);
     let table = Array2::from_shape_simple_fn((400, 2), &mut next);
     let queries = Array2::from_shape_simple_fn((2000, 2), &mut next);
-    let near = numbers(&NearRows::new(table.view(), 20, 50, Seed(1)).unwrap(), &queries, 5);
+    let near = numbers(&NearRows::new(table.view(), 20, 50, Seed(1), &()).unwrap(), &queries, 5);
     let mut shared = 0;
     for (i, near) in near.iter().enumerate() {
         let all = exact(table.view(), queries.row(i));
@@ -75,11 +75,18 @@ fn groups_lose_few_neighbours() {
 
 #[test]
 fn odd_shapes() {
-    let one = NearRows::new(array![[2.0f32, 1.0]].view(), 9, 9, Seed(0)).unwrap();
+    let one = NearRows::new(array![[2.0f32, 1.0]].view(), 9, 9, Seed(0), &()).unwrap();
     assert_eq!(numbers(&one, &array![[0.0, 0.0], [5.0, 5.0]], 3), [[0], [0]]);
     let mut found = vec![(1, 1.0)];
     one.search(array![[1.0f32]].view(), 1, &mut found);
     assert!(found.is_empty());
-    let none = NearRows::new(Array2::<f64>::zeros((0, 2)).view(), 1, 1, Seed(0));
+    let none = NearRows::new(Array2::<f64>::zeros((0, 2)).view(), 1, 1, Seed(0), &());
     assert_eq!(none.unwrap_err().kind(), ErrorKind::Empty);
+}
+
+#[test]
+fn cancellation_is_asked_for_at_every_row() {
+    let (table, asked) = (grid(300, 3, 1), Counting::default());
+    NearRows::new(table.view(), 10, 20, Seed(3), &asked).unwrap();
+    assert!(asked.count() > 300, "{}", asked.count());
 }

@@ -43,7 +43,7 @@ pub struct MemberFindings {
     pub name: String,
     /// Its number of clusters.
     pub clusters: usize,
-    /// Share of the rows that it labels.
+    /// Share of the objects that it labels; a row counts as often as the ensemble's counts say.
     pub labelled: f64,
     /// Normalized mutual information with the result; `None` for a member of weight 0.
     pub with_result: Option<f64>,
@@ -59,7 +59,7 @@ pub struct MemberFindings {
 pub struct CoverageFindings {
     /// The members, those of [`MembersFindings::compared`].
     pub members: Vec<usize>,
-    /// Of each the share of the rows of each cluster that it labels; the first 60 clusters.
+    /// Of each the share of the objects of each cluster that it labels; the first 60 clusters.
     pub labelled: Vec<Vec<Option<f64>>>,
 }
 

@@ -85,8 +85,7 @@ pub(super) fn compare(
     };
     for (done, candidate) in candidates.iter().enumerate().skip(1) {
         observer.progress("methods", done, candidates.len());
-        let fitted = (candidate.make)(clusters).and_then(|m| m.fit(&sample.rows, observer));
-        match fitted {
+        match candidate.fit(clusters, &sample.rows, observer) {
             Ok(fit) => {
                 found.push(ended(candidate, &fit.output, &fit.report));
                 results.push(Some(fit.output));
@@ -142,25 +141,31 @@ fn pairs(results: &[Option<Partition>], counts: Option<&[u64]>) -> Result<Vec<Ve
     results.iter().map(|a| results.iter().map(|b| pair(a, b)).collect()).collect()
 }
 
-/// The tree of the first method that grows one: of all microclusters where there are few.
+/// The tree of the first method that grows one: of all microclusters where there are few. Where
+/// that fails, what was found of the method says why.
 pub(super) fn tree(
     report: &ClusteringReport<'_>,
-    candidates: &[Candidate<'_>],
+    (candidates, found): (&[Candidate<'_>], &mut [CandidateFindings]),
     nodes: &Microclusters,
     sample: &Sample,
     clusters: Clusters,
     observer: &dyn Observer,
 ) -> Result<Option<TreeFindings>> {
-    let of_tree = candidates.iter().enumerate().find_map(|(at, c)| Some((at, c, c.tree.as_ref()?)));
-    let Some((at, candidate, make)) = of_tree else { return Ok(None) };
+    let of_tree = candidates.iter().enumerate().find(|(_, c)| c.tree.is_some());
+    let Some((at, candidate)) = of_tree else { return Ok(None) };
     let sampled = nodes.n_nodes() > MOST_NODES;
     let ensemble = if sampled { &sample.rows } else { report.ensemble };
-    let grown = make(clusters).and_then(|h| h.dendrogram(ensemble, observer));
-    let (leaves, tree) = match grown {
-        Ok(grown) => grown,
+    let (leaves, tree) = match candidate.grown(clusters, ensemble, observer) {
+        Ok(Some(grown)) => grown,
+        Ok(None) => return Ok(None),
         Err(e) if e.kind() == ErrorKind::Cancelled => return Err(e),
-        // The table of methods says why where it failed there, too.
-        Err(_) => return Ok(None),
+        Err(e) => {
+            // A method that failed altogether has said why.
+            if found[at].failure.is_none() {
+                found[at].notes.push(format!("its tree is left out: {}", e.message()));
+            }
+            return Ok(None);
+        }
     };
     let k = clusters.fixed().unwrap_or(1).clamp(1, tree.n_leaves());
     Ok(Some(shortened(tree, leaves.sizes(), (k, sampled, at == 0 && !sampled), candidate)?))

@@ -110,8 +110,8 @@ impl Findings {
         let table = number_table(report, observer)?;
         step(1)?;
         let clusters = Clusters::Fixed(report.fixed.unwrap_or(table.recommended));
-        let method = (candidates[0].make)(clusters)?;
-        let Fit { output: partition, report: fit, .. } = method.fit(ensemble, observer)?;
+        let found = candidates[0].fit(clusters, ensemble, observer)?;
+        let Fit { output: partition, report: fit, .. } = found;
         step(2)?;
         let trust = Diagnostics::within(ensemble, &partition, report.budget)?;
         step(3)?;
@@ -119,10 +119,11 @@ impl Findings {
         step(4)?;
         let co_association = answer::co_association(&sample, report.budget, observer)?;
         step(5)?;
-        let methods =
+        let mut methods =
             methods::compare(candidates, &sample, (clusters, &partition, &fit), observer)?;
         step(6)?;
-        let tree = methods::tree(report, candidates, &nodes, &sample, clusters, observer)?;
+        let among = (candidates, &mut methods.candidates[..]);
+        let tree = methods::tree(report, among, &nodes, &sample, clusters, observer)?;
         step(7)?;
         let number =
             number::findings(report.fixed, table, &candidates[0], (&sample, clusters), observer)?;

@@ -133,9 +133,7 @@ fn flow(
         let partition = if k == chosen {
             sample.result.clone()
         } else {
-            let found =
-                (method.make)(Clusters::Fixed(k)).and_then(|m| m.fit(&sample.rows, observer));
-            match found {
+            match method.fit(Clusters::Fixed(k), &sample.rows, observer) {
                 Ok(fit) => fit.output,
                 Err(e) if e.kind() == ErrorKind::Cancelled => return Err(e),
                 // A number that the method cannot make is left out of the picture.

@@ -137,7 +137,8 @@ impl Recommended {
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
         let n = nodes.n_nodes();
-        let canonical = report.stage("canonical order", || nodes.clone().canonical())?;
+        let canonical =
+            report.stage("canonical order", || nodes.clone().canonical_observed(observer))?;
         let mut inner = Report::default();
         let diffusion = report.stage("diffusion", || {
             let diffusion = Diffusion::new(k.min(n)).seed(self.seed).memory_budget(self.budget);

@@ -1,4 +1,7 @@
+use std::fmt;
+
 use super::{Parameter, Settings};
+use crate::core::check_answer;
 use crate::{
     Clusters, ConsensusFunction, Ensemble, Fit, Hierarchy, Memberships, Observer, Partition, Result,
 };
@@ -148,6 +151,16 @@ pub enum AnyConsensus {
     Soft(Box<dyn ConsensusFunction<Output = Memberships>>),
 }
 
+impl fmt::Debug for AnyConsensus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, name) = match self {
+            AnyConsensus::Hard(function) => ("Hard", function.name()),
+            AnyConsensus::Soft(function) => ("Soft", function.name()),
+        };
+        f.debug_tuple(kind).field(&name).finish()
+    }
+}
+
 impl AnyConsensus {
     pub(super) fn hard(function: impl ConsensusFunction<Output = Partition> + 'static) -> Self {
         AnyConsensus::Hard(Box::new(function))
@@ -168,15 +181,20 @@ impl AnyConsensus {
     /// Runs it; soft methods also give the partition into likeliest clusters.
     ///
     /// # Errors
-    /// As the method says.
+    /// As the method says; [`ErrorKind::ShapeMismatch`](crate::ErrorKind::ShapeMismatch) where what
+    /// comes out is about another number of objects.
     pub fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<NamedResult>> {
+        let n = ensemble.n_objects();
         Ok(match self {
             AnyConsensus::Hard(function) => {
                 let fit = function.fit(ensemble, observer)?;
+                check_answer(function.name(), "labels", fit.output.n_objects(), n)?;
                 Fit::new(NamedResult { partition: fit.output, memberships: None }, fit.report)
             }
             AnyConsensus::Soft(function) => {
                 let fit = function.fit(ensemble, observer)?;
+                let rows = fit.output.n_objects();
+                check_answer(function.name(), "rows of memberships", rows, n)?;
                 let partition = fit.output.hard()?;
                 Fit::new(NamedResult { partition, memberships: Some(fit.output) }, fit.report)
             }

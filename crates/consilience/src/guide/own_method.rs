@@ -137,6 +137,14 @@
 //! The documentation of [`BaseClusterer`](crate::core::BaseClusterer) writes one and uses it in a
 //! generator.
 //!
+//! # What is checked
+//!
+//! Where the library calls your code, it counts what comes back. Labels, rows, evidence, nodes or
+//! leaves for another number of things than your code was asked about are a
+//! [`ShapeMismatch`](crate::ErrorKind::ShapeMismatch) that names your method, for instance
+//! `histogram returned 99 labels; expected 100`. A NaN, negative evidence, and a tree whose heights
+//! do not ascend are refused as well.
+//!
 //! # Your own similarity graph
 //!
 //! A sparse matrix of `sprs` is a similarity graph too; see

@@ -178,7 +178,7 @@ impl<F: Float> Links<F> {
         let groups = (chosen.nrows() as f64).sqrt() as usize;
         let looked_at = graph.neighbours.saturating_mul(LOOKED_AT);
         let seed = plan.fit.derive("groups", 0);
-        let table = NearRows::new(chosen.view(), groups, looked_at, seed)?;
+        let table = NearRows::new(chosen.view(), groups, looked_at, seed, source.observer)?;
         let near = graph.neighbours.min(table.most());
         Ok(Links { table, near, place, width: 1.0 })
     }

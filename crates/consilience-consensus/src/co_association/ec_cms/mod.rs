@@ -222,7 +222,8 @@ impl Similarity for SelfEnhancedCoAssociation {
             report.status = Status::MaxIterations;
         }
         on_grid(&mut a);
-        SimilarityGraph::new(grouping, a)
+        observer.check()?;
+        SimilarityGraph::new_observed(grouping, a, observer)
     }
 }
 

@@ -119,7 +119,7 @@ impl<'a> Solver<'a> {
             let stop = found.unwrap_or((2 * limit).min(most));
             if stop == taken && (found.is_some() || limit == most) {
                 self.put_singles(a, taken)?;
-                mirror(a);
+                mirror(a, self.observer)?;
                 return Ok(Stop { rounds: taken, reached: found.is_some() });
             }
             a.diag_mut().assign(&own);
@@ -255,9 +255,7 @@ impl<'a> Solver<'a> {
         let penalty = Penalty::new(self.lambda);
         let common = Common::new(penalty, rounds);
         for (at, one) in self.singles.iter().enumerate() {
-            if at % 64 == 0 {
-                self.observer.check()?;
-            }
+            self.observer.check()?;
             for other in &self.singles[at + 1..] {
                 let (i, j) = (one.nodes[0], other.nodes[0]);
                 let value = upper(a.view(), i, j);
@@ -282,10 +280,11 @@ fn sample<'a>(tiles: &[Tile<'a>], every: usize) -> (Vec<Tile<'a>>, f64) {
 }
 
 /// The lower half onto the upper one.
-fn mirror(a: &mut Array2<f64>) {
+fn mirror(a: &mut Array2<f64>, observer: &dyn Observer) -> Result<()> {
     const SIDE: usize = 64;
     let n = a.nrows();
     for top in (0..n).step_by(SIDE) {
+        observer.check()?;
         for left in (0..=top).step_by(SIDE) {
             for i in top..n.min(top + SIDE) {
                 for j in left..i.min(left + SIDE) {
@@ -294,6 +293,7 @@ fn mirror(a: &mut Array2<f64>) {
             }
         }
     }
+    Ok(())
 }
 
 fn add(total: &mut [Sums], sums: &[Sums], weight: f64) {

@@ -44,6 +44,8 @@ fn check_two_steps(
 
 /// Bytes of a similarity in a row, and once more in the matrix.
 const TWO_STEPS: usize = 28;
+/// Rows of a product that are computed together.
+const ROWS: usize = 64;
 
 /// Rows of an edge-by-edge matrix that are added up sparsely: `fill` calls back with (column,
 /// value).
@@ -157,7 +159,8 @@ pub(super) fn sim_rank(
     observer: &dyn Observer,
 ) -> Result<ClusterLinks> {
     let edges = incidence.n_clusters();
-    budget.check_square("similarity of clusters", edges, 40)?;
+    // Overlaps while they are found, beside others and two similarities; then three and a product.
+    budget.check_square("similarity of clusters", edges, 56)?;
     let (sizes, labels) = (incidence.sizes(), labels(incidence));
     let shares: Vec<f64> = sizes.iter().zip(&labels).map(|(s, m)| s / m).collect();
     let overlap = incidence.overlaps(&shares, observer)?;
@@ -179,9 +182,10 @@ pub(super) fn sim_rank(
                 sizes[i] * (1.0 - decay * sum / (labels[i] * labels[i]))
             })
             .collect();
-        let mut next = sandwich(&overlap, &before)?;
-        next.mapv_inplace(|x| decay * x);
         let own = incidence.overlaps(&missing, observer)?;
+        observer.check()?;
+        let mut next = sandwich(&overlap, &before, observer)?;
+        next.mapv_inplace(|x| decay * x);
         for e in 0..edges {
             own.entries(e).for_each(|(f, w)| next[[e, f]] += w);
         }
@@ -200,16 +204,21 @@ pub(super) fn sim_rank(
 }
 
 /// `O C O` for symmetric O and C.
-fn sandwich(overlap: &Csr, c: &Array2<f64>) -> Result<Array2<f64>> {
+fn sandwich(overlap: &Csr, c: &Array2<f64>, observer: &dyn Observer) -> Result<Array2<f64>> {
     let n = c.nrows();
     let product = |x: &Array2<f64>| {
         let mut y = room::table::<f64>(n, n)?;
         if let (Some(x), Some(y)) = (x.as_slice(), y.as_slice_mut()) {
-            overlap.multiply(x, y, n);
+            each_row(y, ROWS * n, &(), observer, |_, chunk, y| {
+                overlap.multiply_rows(chunk * ROWS, x, y, n);
+            })?;
         }
         Ok::<_, Error>(y)
     };
-    product(&room::copied_table(product(c)?.t())?)
+    let once = product(c)?;
+    let turned = room::copied_table(once.t())?;
+    drop(once);
+    product(&turned)
 }
 
 impl ClusterLinks {
@@ -262,13 +271,14 @@ impl ClusterLinks {
             out[i] = 1.0;
         })?;
         for i in 0..n {
+            observer.check()?;
             for j in 0..i {
                 s[i * n + j] = s[j * n + i];
             }
         }
         observer.progress("similarity", n, n);
         let s = Array2::from_shape_vec((n, n), s).map_err(|e| Error::shape(e.to_string()))?;
-        SimilarityGraph::new(microclusters.grouping().clone(), s)
+        SimilarityGraph::new_observed(microclusters.grouping().clone(), s, observer)
     }
 }
 

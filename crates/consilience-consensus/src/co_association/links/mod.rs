@@ -37,7 +37,7 @@ fn similarity(
     // Before any work is done for a table that cannot be stored.
     budget.check_square("similarity of objects by their clusters", nodes.n_nodes(), 8)?;
     let nodes = nodes.clone().sorted_members();
-    let incidence = ClusterIncidence::of(&nodes)?;
+    let incidence = ClusterIncidence::of_observed(&nodes, observer)?;
     let links = report.stage("links", || links(&incidence))?;
     links.between(&nodes, &incidence, budget, observer)
 }
@@ -185,7 +185,7 @@ decayed!(
 ///
 /// # Complexity
 /// With C clusters in the ensemble O(R nnz C) for R rounds, nnz being the pairs of overlapping
-/// clusters, and 40 C^2 bytes; between microclusters O(n~^2 M) and 8 n~^2 bytes. Object
+/// clusters, and 56 C^2 bytes; between microclusters O(n~^2 M) and 8 n~^2 bytes. Object
 /// similarities of the rounds before the last are never stored.
 ///
 /// # Errors

@@ -14,7 +14,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use super::confidence::{Confidence, Group, LARGEST, check_limits, on_grid};
-use super::propagation::{STEPS, check_steps};
+use super::propagation::{STEPS, TABLES, check_steps};
 use targets::{normalized, targets};
 use tile::{Limits, Operator, Solved, solve};
 
@@ -60,7 +60,8 @@ const BATCH: usize = 256;
 /// # Complexity
 /// O(n~^2 M), then O(n~^2 b) for each round, where b is the size of the components of the graph;
 /// each pair of components is solved by itself, and those without must-links and cannot-links are
-/// skipped. 32 n~^2 bytes, and 96 b^2 for the largest component.
+/// skipped. 32 n~^2 bytes, 48 C^2 beside 16 n~^2 of them for walks between C clusters, and 96 b^2
+/// for the largest component.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for parameters
@@ -250,10 +251,14 @@ impl Similarity for GuidedCoAssociation {
         self.check()?;
         observer.check()?;
         self.budget.check_square("guided co-association", nodes.n_nodes(), 32)?;
-        let (incidence, guided) = (ClusterIncidence::of(nodes)?, self.confidence <= 1.0);
+        let incidence = ClusterIncidence::of_observed(nodes, observer)?;
+        let guided = self.confidence <= 1.0;
         if guided {
-            // What the guidance needs, before anything is computed.
-            self.budget.check_square("similarity of clusters", incidence.n_clusters(), 40)?;
+            // What the guidance needs, before anything is computed: beside N, and the links of the
+            // components.
+            let (n, c) = (nodes.n_nodes(), incidence.n_clusters());
+            let tables = [(TABLES.saturating_mul(c), c), (n.saturating_mul(2), n)];
+            self.budget.check_tables("similarity of clusters", &tables, 8)?;
         }
         let graph = normalized(nodes, &incidence, self.entropy_scale, self.budget, observer)?;
         if !guided {
@@ -265,7 +270,7 @@ impl Similarity for GuidedCoAssociation {
         let (grouping, mut n) = graph.into_parts();
         self.guide(nodes, linked, &mut n, report, observer)?;
         on_grid(&mut n);
-        SimilarityGraph::new(grouping, n)
+        SimilarityGraph::new_observed(grouping, n, observer)
     }
 }
 

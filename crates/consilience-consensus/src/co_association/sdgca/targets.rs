@@ -43,7 +43,8 @@ pub(super) fn normalized(
         n.mapv_inplace(|x| x / largest);
     }
     own_objects(nodes, &mut n);
-    SimilarityGraph::new(grouping, n)
+    observer.check()?;
+    SimilarityGraph::new_observed(grouping, n, observer)
 }
 
 /// Must-links as positive, cannot-links as negative numbers, 0 where there are neither; and the

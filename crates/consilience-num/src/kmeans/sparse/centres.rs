@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(doc)]
 use consilience_core::ErrorKind;
-use consilience_core::{Result, ensure, room};
+use consilience_core::{Result, Stop, ensure, room};
 use ndarray::{Array2, ArrayView2};
 use pulp::Arch;
 
@@ -12,8 +12,12 @@ use crate::Float;
 use crate::reduce::{each_chunk_pair, map_each};
 use crate::sparse::Rows;
 
-/// Rows per parallel chunk; the bits of no result depend on it.
+/// Rows per parallel chunk, at least and at most; fewer would read the centres anew too often. The
+/// bits of no result depend on it.
+const FEWEST: usize = 1 << 6;
 const CHUNK: usize = 1 << 8;
+/// Multiply-adds of a chunk of more rows, at most: somebody may ask to stop between two of them.
+const WORK: usize = 1 << 24;
 /// Pieces that the rows are summed in, at most so many more than there are centres. It decides the
 /// bits of the sums, so it does not follow the number of threads.
 const PIECES: usize = 16;
@@ -98,20 +102,25 @@ impl Centres {
         parallel: bool,
         labels: &mut [u32],
         distances: &mut [f64],
-    ) -> bool {
+        stop: &Stop<'_>,
+    ) -> Result<bool> {
+        let entries = rows.unscaled().n_entries() / rows.n_rows().max(1);
+        let rows_at_once = WORK / entries.saturating_mul(self.width).max(1);
+        let size = rows_at_once.clamp(FEWEST, CHUNK);
         let changed = AtomicBool::new(false);
         let chunk = |c: usize, labels: &mut [u32], distances: &mut [f64]| {
-            if self.nearest_of(rows, c * CHUNK, labels, distances) {
+            if !stop.asked() && self.nearest_of(rows, c * size, labels, distances) {
                 changed.store(true, Ordering::Relaxed);
             }
         };
         if parallel {
-            each_chunk_pair(labels, CHUNK, distances, CHUNK, &chunk);
+            each_chunk_pair(labels, size, distances, size, &chunk);
         } else {
-            let chunks = labels.chunks_mut(CHUNK).zip(distances.chunks_mut(CHUNK));
+            let chunks = labels.chunks_mut(size).zip(distances.chunks_mut(size));
             chunks.enumerate().for_each(|(c, (labels, distances))| chunk(c, labels, distances));
         }
-        changed.into_inner()
+        stop.check()?;
+        Ok(changed.into_inner())
     }
 
     /// Number of centres.
@@ -184,6 +193,7 @@ impl Centres {
         weights: Option<&[f64]>,
         labels: &[u32],
         parallel: bool,
+        stop: &Stop<'_>,
     ) -> Result<f64> {
         let groups = Groups::new(labels, self.k)?;
         let d = self.d;
@@ -205,6 +215,7 @@ impl Centres {
         let at_once = if parallel { rayon::current_num_threads().max(1) } else { 1 };
         let mut mean: Option<(usize, Vec<f64>, f64)> = None;
         for pieces in pieces.chunks(at_once) {
+            stop.check()?;
             let sums = map_each(pieces.len(), &|at| sum(pieces[at].1));
             for (&(c, _), sum) in pieces.iter().zip(sums) {
                 let (sum, mass) = sum?;

@@ -1,4 +1,4 @@
-use consilience_core::{Observer, Result, room};
+use consilience_core::{Observer, Result, Stop, room};
 use ndarray::ArrayView2;
 
 use super::centres::Centres;
@@ -17,11 +17,10 @@ pub(super) fn restarts<F: Float>(
     observer: &dyn Observer,
 ) -> Result<KMeansFit<F>> {
     let k = options.clusters.min(rows.n_rows());
-    let mut best = None;
+    let (stop, mut best) = (Stop::new(observer), None);
     for restart in 0..options.restarts {
-        observer.check()?;
         let mut stream = options.seed.derive("restart", restart as u64).stream();
-        let chosen = plus_plus(rows, weights, k, options.parallel, &mut stream)?;
+        let chosen = plus_plus(rows, weights, k, options.parallel, &mut stream, &stop)?;
         if chosen.is_empty() {
             return Err(no_weight());
         }
@@ -47,10 +46,12 @@ pub(super) fn assign<F: Float>(
     rows: &ScaledRows<'_, F>,
     centres: ArrayView2<'_, F>,
     parallel: bool,
+    observer: &dyn Observer,
 ) -> Result<Vec<u32>> {
     let mut labels = room::zeros(rows.n_rows())?;
     let mut distances = room::zeros(rows.n_rows())?;
-    Centres::given(rows, centres)?.nearest(rows, parallel, &mut labels, &mut distances);
+    let (centres, stop) = (Centres::given(rows, centres)?, Stop::new(observer));
+    centres.nearest(rows, parallel, &mut labels, &mut distances, &stop)?;
     Ok(labels)
 }
 
@@ -62,35 +63,38 @@ fn lloyd<F: Float>(
     restart: usize,
     observer: &dyn Observer,
 ) -> Result<Run<Centres>> {
-    let n = rows.n_rows();
+    let (n, stop) = (rows.n_rows(), Stop::new(observer));
     let mut labels = room::filled(n, u32::MAX)?;
     let mut distances = room::zeros(n)?;
     let still = match options.tolerance {
         tolerance if tolerance > 0.0 => tolerance * variance(rows)?,
         _ => 0.0,
     };
+    let nearest = |centres: &Centres, labels: &mut [u32], distances: &mut [f64]| {
+        centres.nearest(rows, options.parallel, labels, distances, &stop)
+    };
     let total = options.restarts.saturating_mul(options.max_iterations);
     let before = restart.saturating_mul(options.max_iterations);
     let (mut iterations, mut converged, mut settled) = (0, false, false);
     while iterations < options.max_iterations && !converged {
-        observer.check()?;
+        stop.check()?;
         observer.progress("k-means", before.saturating_add(iterations), total);
         iterations += 1;
-        let changed = centres.nearest(rows, options.parallel, &mut labels, &mut distances);
-        let refilled = fill_empty(rows, centres.k, &mut labels, &mut distances);
+        let changed = nearest(&centres, &mut labels, &mut distances)?;
+        let refilled = fill_empty(rows, centres.k, &mut labels, &mut distances, &stop)?;
         if !changed && !refilled {
             (converged, settled) = (true, true);
             break;
         }
-        let moved = centres.take_means(rows, weights, &labels, options.parallel)?;
+        let moved = centres.take_means(rows, weights, &labels, options.parallel, &stop)?;
         converged = moved <= still && options.tolerance > 0.0 && !refilled;
     }
     if !settled {
         // The centres moved after the last assignment: let the labels follow.
-        centres.nearest(rows, options.parallel, &mut labels, &mut distances);
-        if fill_empty(rows, centres.k, &mut labels, &mut distances) {
-            centres.take_means(rows, weights, &labels, options.parallel)?;
-            centres.nearest(rows, options.parallel, &mut labels, &mut distances);
+        nearest(&centres, &mut labels, &mut distances)?;
+        if fill_empty(rows, centres.k, &mut labels, &mut distances, &stop)? {
+            centres.take_means(rows, weights, &labels, options.parallel, &stop)?;
+            nearest(&centres, &mut labels, &mut distances)?;
         }
     }
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
@@ -106,7 +110,8 @@ fn fill_empty<F: Float>(
     k: usize,
     labels: &mut [u32],
     distances: &mut [f64],
-) -> bool {
+    stop: &Stop<'_>,
+) -> Result<bool> {
     let mut counts = vec![0usize; k];
     for &label in labels.iter() {
         counts[label as usize] += 1;
@@ -116,6 +121,7 @@ fn fill_empty<F: Float>(
         if counts[empty] > 0 {
             continue;
         }
+        stop.check()?;
         let mut worst: Option<usize> = None;
         for i in 0..labels.len() {
             let fits = distances[i] <= ROUNDING * rows.square(i).max(f64::MIN_POSITIVE);
@@ -135,7 +141,7 @@ fn fill_empty<F: Float>(
         distances[worst] = 0.0;
         filled = true;
     }
-    filled
+    Ok(filled)
 }
 
 /// Variance of the rows, averaged over the columns: the unit of the tolerance.

@@ -55,8 +55,9 @@ compiled! {
     FromCentres(
         &ScaledRows<'_, F>, Option<&[f64]>, ArrayView2<'_, F>, &KMeansOptions, &dyn Observer,
     ) -> Result<KMeansFit<F>> = lloyd::from_centres;
-    Assign(&ScaledRows<'_, F>, ArrayView2<'_, F>, bool) -> Result<Vec<u32>> = lloyd::assign;
-    SpreadRows(&ScaledRows<'_, F>, usize, Seed, bool)
+    Assign(&ScaledRows<'_, F>, ArrayView2<'_, F>, bool, &dyn Observer)
+        -> Result<Vec<u32>> = lloyd::assign;
+    SpreadRows(&ScaledRows<'_, F>, usize, Seed, bool, &dyn Observer)
         -> Result<Vec<usize>> = seeding::spread_rows;
 }
 
@@ -95,26 +96,29 @@ pub fn from_centres<F: Float>(
 ///
 /// # Errors
 /// [`ErrorKind::Empty`] without centres, [`ErrorKind::ShapeMismatch`] where rows and centres differ
-/// in their number of columns.
+/// in their number of columns, [`ErrorKind::Cancelled`].
 pub fn assign<F: Float>(
     rows: &ScaledRows<'_, F>,
     centres: ArrayView2<'_, F>,
     parallel: bool,
+    observer: &dyn Observer,
 ) -> Result<Vec<u32>> {
     check_centres(rows.n_columns(), centres)?;
-    Assign::of::<F>()(rows, centres, parallel)
+    Assign::of::<F>()(rows, centres, parallel, observer)
 }
 
 /// As many rows as asked for, far from each other: the starts of [`fit`]. Fewer where fewer rows
 /// are distinct.
 ///
 /// # Errors
-/// [`ErrorKind::TooLarge`] where there is no memory for a number of each row and each column.
+/// [`ErrorKind::TooLarge`] where there is no memory for a number of each row and each column,
+/// [`ErrorKind::Cancelled`].
 pub fn spread_rows<F: Float>(
     rows: &ScaledRows<'_, F>,
     count: usize,
     seed: Seed,
     parallel: bool,
+    observer: &dyn Observer,
 ) -> Result<Vec<usize>> {
-    SpreadRows::of::<F>()(rows, count, seed, parallel)
+    SpreadRows::of::<F>()(rows, count, seed, parallel, observer)
 }

@@ -1,4 +1,4 @@
-use consilience_core::{Result, Seed, Stream, room};
+use consilience_core::{Observer, Result, Seed, Stop, Stream, room};
 
 use super::ScaledRows;
 use crate::Float;
@@ -15,9 +15,11 @@ pub(super) fn spread_rows<F: Float>(
     count: usize,
     seed: Seed,
     parallel: bool,
+    observer: &dyn Observer,
 ) -> Result<Vec<usize>> {
     let mut stream = seed.derive("restart", 0).stream();
-    plus_plus(rows, None, count.min(rows.n_rows()), parallel, &mut stream)
+    let count = count.min(rows.n_rows());
+    plus_plus(rows, None, count, parallel, &mut stream, &Stop::new(observer))
 }
 
 /// Rows that serve as first centres, as [`kmeans`](super::super) draws them.
@@ -27,6 +29,7 @@ pub(super) fn plus_plus<F: Float>(
     k: usize,
     parallel: bool,
     stream: &mut Stream,
+    stop: &Stop<'_>,
 ) -> Result<Vec<usize>> {
     let n = rows.n_rows();
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
@@ -45,6 +48,9 @@ pub(super) fn plus_plus<F: Float>(
             centre[j as usize] = v;
         }
         each_chunk_if(parallel, &mut closest, CHUNK, &|c, closest| {
+            if stop.asked() {
+                return;
+            }
             for (i, closest) in (c * CHUNK..).zip(closest) {
                 let product: f64 = rows.row(i).map(|(j, v)| v * centre[j as usize]).sum();
                 let lengths = rows.square(i) + rows.square(next);
@@ -55,6 +61,7 @@ pub(super) fn plus_plus<F: Float>(
                 *closest = closest.min(distance);
             }
         });
+        stop.check()?;
         for (j, _) in rows.row(next) {
             centre[j as usize] = 0.0;
         }

@@ -5,7 +5,7 @@ use sprs::CsMat;
 
 use super::{Centres, ScaledRows, assign, fit, from_centres, spread_rows};
 use crate::kmeans::{self as dense, KMeansOptions};
-use crate::testing::on_pool;
+use crate::testing::{Counting, on_pool};
 
 /// Rows of few whole numbers, so that no sum is rounded and ties are exact.
 fn table(n: usize, d: usize, seed: u64) -> Array2<f64> {
@@ -38,7 +38,7 @@ proptest! {
         let matrix = sparse(&x);
         let rows = ScaledRows::new(matrix.view()).unwrap();
         let start = x.select(ndarray::Axis(0), &(0..k.min(n)).collect::<Vec<_>>());
-        let labels = assign(&rows, start.view(), false).unwrap();
+        let labels = assign(&rows, start.view(), false, &()).unwrap();
         prop_assert_eq!(&labels, &dense::assign(x.view(), start.view(), false));
         // Empty clusters are filled one by one here, with all rows that are equal there; and no
         // iterations, since means are rounded differently in a moved frame.
@@ -190,7 +190,8 @@ fn bad_input_is_told() {
     let x = sparse(&table(4, 3, 1));
     let rows = ScaledRows::new(x.view()).unwrap();
     let centres = Array2::zeros((1, 2));
-    assert_eq!(assign(&rows, centres.view(), false).unwrap_err().kind(), ErrorKind::ShapeMismatch);
+    let wrong = assign(&rows, centres.view(), false, &());
+    assert_eq!(wrong.unwrap_err().kind(), ErrorKind::ShapeMismatch);
     let short = fit(&rows, Some(&[1.0]), &KMeansOptions::new(2), &());
     assert_eq!(short.unwrap_err().kind(), ErrorKind::ShapeMismatch);
 }
@@ -202,7 +203,7 @@ fn starts_are_distinct_rows_as_long_as_there_are_any() {
         let matrix = sparse(&x);
         let rows = ScaledRows::new(matrix.view()).unwrap();
         for count in [3, 25, 60] {
-            let starts = spread_rows(&rows, count, Seed(seed), false).unwrap();
+            let starts = spread_rows(&rows, count, Seed(seed), false, &()).unwrap();
             assert_eq!(starts.len(), count.min(distinct(&x)), "seed {seed}");
             for (a, &i) in starts.iter().enumerate() {
                 assert!(starts[..a].iter().all(|&j| x.row(i) != x.row(j)), "seed {seed}");
@@ -243,4 +244,20 @@ fn squared_distances_are_those_of_the_differences() {
             assert!((found - exact).abs() < 1e-12, "{i} {c}");
         }
     }
+}
+
+#[test]
+fn cancellation_is_asked_for_inside_of_passes() {
+    // Some 2^27 multiply-adds in every 256 rows.
+    let matrix = sparse(&table(512, 2800, 1));
+    let rows = ScaledRows::new(matrix.view()).unwrap();
+    let centres = table(800, 2800, 2);
+    let asked = Counting::default();
+    assign(&rows, centres.view(), false, &asked).unwrap();
+    assert!(asked.count() >= 8, "{}", asked.count());
+    let matrix = sparse(&table(3000, 40, 1));
+    let rows = ScaledRows::new(matrix.view()).unwrap();
+    let asked = Counting::default();
+    spread_rows(&rows, 20, Seed(1), true, &asked).unwrap();
+    assert!(asked.count() >= 50, "{}", asked.count());
 }
