@@ -143,6 +143,9 @@ fn constrained_clusterers_hold_what_they_ask_for() {
 
 /// Of five objects, whatever their features: once squares of the features were made, 128 MB and
 /// more here.
+/// A clusterer with this budget.
+type Made = fn(MemoryBudget) -> Box<dyn ConstrainedClusterer>;
+
 #[test]
 fn few_objects_of_many_features_need_no_squares_of_the_features() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -151,9 +154,9 @@ fn few_objects_of_many_features_need_no_squares_of_the_features() {
     pairs.add(0, 3, Link::Must).unwrap();
     pairs.add(1, 3, Link::Cannot).unwrap();
     let side = SideInformation::from_constraints(&pairs);
-    let methods: [(&str, &dyn Fn(MemoryBudget) -> Box<dyn ConstrainedClusterer>); 2] = [
-        ("mpck-means", &|b| Box::new(MpckMeans::new(2).memory_budget(b))),
-        ("pmmc", &|b| Box::new(Pmmc::new(2).memory_budget(b))),
+    let methods: [(&str, Made); 2] = [
+        ("mpck-means", |b| Box::new(MpckMeans::new(2).memory_budget(b))),
+        ("pmmc", |b| Box::new(Pmmc::new(2).memory_budget(b))),
     ];
     for (name, method) in methods {
         let run = |b| method(b).cluster(x.view().into(), &side).map(|_| ());

@@ -47,7 +47,7 @@ pub fn check_answer(who: &str, things: &str, found: usize, expected: usize) -> R
 pub(crate) fn evidence(evidence: &[f64], of: &str) -> Result<()> {
     for (i, &e) in evidence.iter().enumerate() {
         ensure!(
-            e >= 0.0 && e < f64::INFINITY,
+            (0.0..f64::INFINITY).contains(&e),
             invalid("evidence {e} of {of} {i}; expected a finite number >= 0")
         );
     }

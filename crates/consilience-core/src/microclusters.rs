@@ -132,9 +132,6 @@ impl Microclusters {
     }
 
     /// As [`Microclusters::each_object`], and can be cancelled.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
     #[doc(hidden)]
     pub fn each_object_observed(ensemble: &Ensemble, observer: &dyn Observer) -> Result<Self> {
         let ensemble = &*ensemble.heard()?;
@@ -261,9 +258,6 @@ impl Microclusters {
     }
 
     /// As [`canonical`](Self::canonical), and can be cancelled.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
     #[doc(hidden)]
     pub fn canonical_observed(self, observer: &dyn Observer) -> Result<Self> {
         let mut nodes = self;
