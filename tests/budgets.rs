@@ -141,11 +141,11 @@ fn constrained_clusterers_hold_what_they_ask_for() {
     keeps("pmmc", &some, &|b| run(&pmmc.memory_budget(b), &some, &few));
 }
 
-/// Of five objects, whatever their features: once squares of the features were made, 128 MB and
-/// more here.
 /// A clusterer with this budget.
 type Made = fn(MemoryBudget) -> Box<dyn ConstrainedClusterer>;
 
+/// Of five objects, whatever their features: once squares of the features were made, 128 MB and
+/// more here.
 #[test]
 fn few_objects_of_many_features_need_no_squares_of_the_features() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
