@@ -117,8 +117,8 @@ pub struct Solution {
 /// # Complexity
 /// With P pairs (n~^2 / 2 where all are taken): O(P M) byte operations for the counts, then O(P
 /// K^2) per Newton sweep, of which some dozens are usual, or O(l max(K, log K n)) per step of the
-/// line search with l partners per object. Memory 2 to 4 bytes per cell of an n~ x n~ square, or 16
-/// to 28 bytes per sampled pair.
+/// line search with l partners per object. Memory 2 to 4 bytes per cell of an n~ x n~ square, or 40
+/// bytes per sampled pair, 88 with memberships or weights.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for K outside

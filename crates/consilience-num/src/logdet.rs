@@ -121,27 +121,27 @@ impl LogDet {
         for sweep in 0..sweeps {
             before(sweep).inspect_err(|_| one.finish())?;
             let mut moved = Moved::default();
-            let mut work = 0;
+            // Links between two questions.
+            let some = WORK / (2 * one.q * one.q).max(1) + 1;
             match &mut blocks {
                 Some(blocks) => {
-                    for block in links.chunks_mut(blocks::LINKS) {
-                        if work > WORK {
+                    let asked = some.div_ceil(blocks::LINKS);
+                    for (b, block) in links.chunks_mut(blocks::LINKS).enumerate() {
+                        if b > 0 && b % asked == 0 {
                             before(sweep)?;
-                            work = 0;
                         }
-                        work += 2 * block.len() * one.q * one.q;
                         blocks.project(one.m, block, *slack, &mut moved);
                     }
                 }
                 None => {
-                    for link in links.iter_mut() {
-                        if work > WORK {
+                    for (at, links) in links.chunks_mut(some).enumerate() {
+                        if at > 0 {
                             before(sweep).inspect_err(|_| one.finish())?;
-                            work = 0;
                         }
-                        work += 2 * one.q * one.q;
-                        let square = one.square(&link.v);
-                        one.pending = link.project(square, *slack, &mut moved);
+                        for link in links {
+                            let square = one.square(&link.v);
+                            one.pending = link.project(square, *slack, &mut moved);
+                        }
                     }
                 }
             }

@@ -101,7 +101,7 @@ const COMPARED: [Basis; 3] = [Basis::Singular, Basis::Neighbours, Basis::Standar
 ///
 /// # Complexity
 /// O(m k^2 + p k + k^3) per iteration for p constraints over m objects. The basis: O(N d min(N, d))
-/// for singular vectors; O(N^2 d) time and 8 N (13 k + d + 300) bytes for neighbours up to 20,000
+/// for singular vectors; O(N^2 d) time and 8 N (13 k + 2 d + 300) bytes for neighbours up to 20,000
 /// objects, beyond O(N d) with a constant of some thousand.
 ///
 /// # Errors

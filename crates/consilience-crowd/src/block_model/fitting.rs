@@ -155,6 +155,13 @@ fn added_start(
     Ok(Some(soft(&growth::labels(&odds, k, model.seed, observer)?, k)))
 }
 
+/// The starts that a fit begins with at most: of a large crowd only the computed ones.
+pub(super) fn most_starts(model: &BlockModel, answers: &Answers) -> usize {
+    let (k, seen) = (model.clusters, answers.answered().len());
+    let computed = if k > seen / 2 { 2 * COMPUTED_STARTS } else { COMPUTED_STARTS };
+    if is_large(answers, k.min(seen)) { model.restarts.min(computed) } else { model.restarts }
+}
+
 fn is_large(answers: &Answers, k: usize) -> bool {
     answers.n_rows().saturating_mul(k.saturating_mul(k)) > LARGE
 }

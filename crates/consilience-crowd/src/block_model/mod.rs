@@ -268,7 +268,8 @@ impl BlockModel {
         };
         // Of the starts, of a third of them, which go on, and of those that may be added: one for
         // strange crowds, latent classes and the fit without rates of each worker.
-        let kept = self.restarts + self.restarts.div_ceil(3) + starts + 6;
+        let most = fitting::most_starts(self, answers);
+        let kept = most + most.div_ceil(3) + starts.min(most) + 6;
         [
             // Sums over groups, and rates between clusters.
             (rows, k),
