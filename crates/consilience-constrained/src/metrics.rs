@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 #[cfg(feature = "serde")]
 use consilience_core::stored::Parts;
 use consilience_core::{Error, Observer, Pace, Result, Stop, room};
-use consilience_num::eigen::{SymmetricEigen, try_symmetric_eigen};
+pub(crate) use consilience_num::eigen::{EIGEN_SQUARES as EIGEN, scatter_eigen as eigenpairs};
 use consilience_num::product::{across, times};
 use consilience_num::reduce::each_chunk;
 use consilience_num::rows::differences;
@@ -353,19 +353,4 @@ pub(crate) fn far_pairs(
     let one = farthest(&Array1::zeros(x.ncols()))?;
     add((one, farthest(&x.row(one).to_owned())?))?;
     Ok(out)
-}
-
-/// Square matrices that are held while [`eigenpairs`] of one of them are computed.
-pub(crate) const EIGEN: usize = 7;
-
-/// Eigenpairs, or the error that there are none.
-pub(crate) fn eigenpairs(
-    s: ArrayView2<'_, f64>,
-    observer: &dyn Observer,
-) -> Result<SymmetricEigen> {
-    observer.check()?;
-    let found = try_symmetric_eigen(s)?
-        .ok_or_else(|| Error::invalid("a scatter matrix of the features has no eigenpairs"))?;
-    observer.check()?;
-    Ok(found)
 }

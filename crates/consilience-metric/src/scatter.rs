@@ -1,10 +1,10 @@
 //! Second moments of the differences within sets, shrinkage, inverse roots.
 
 use consilience_core::{
-    Dense, Error, Features, MemoryBudget, Observer, Pace, Result, SideInformation, at_least_one,
-    ensure, room,
+    Dense, Features, MemoryBudget, Observer, Pace, Result, SideInformation, at_least_one, ensure,
+    room,
 };
-use consilience_num::eigen::{SymmetricEigen, try_symmetric_eigen};
+pub(crate) use consilience_num::eigen::{EIGEN_SQUARES as EIGEN, scatter_eigen as eigenpairs};
 use consilience_num::product::{across, times};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
@@ -110,18 +110,6 @@ pub(crate) fn inverse_root(s: Array2<f64>, observer: &dyn Observer) -> Result<Ar
     times(scaled.view(), eigen.vectors.t(), observer)
 }
 
-/// Eigenpairs, or the error that there are none.
-pub(crate) fn eigenpairs(
-    s: ArrayView2<'_, f64>,
-    observer: &dyn Observer,
-) -> Result<SymmetricEigen> {
-    observer.check()?;
-    let found = try_symmetric_eigen(s)?
-        .ok_or_else(|| Error::invalid("a scatter matrix of the features has no eigenpairs"))?;
-    observer.check()?;
-    Ok(found)
-}
-
 /// The features as a table, after the checks that every learner begins with.
 pub(crate) fn checked<'a>(features: Features<'a>, side: &SideInformation) -> Result<Dense<'a>> {
     let features = features.dense()?;
@@ -136,10 +124,6 @@ pub(crate) fn check_loop(tolerance: f64, max_iterations: usize, max_pairs: usize
     at_least_one("max_iterations", max_iterations)?;
     at_least_one("max_pairs", max_pairs)
 }
-
-/// Square matrices that are held while [`eigenpairs`] of one of them are computed: it, and what
-/// the decomposition takes.
-pub(crate) const EIGEN: usize = 7;
 
 /// Refuses what a learner holds at the same time at most: so many tables of all objects or of
 /// pairs, by their rows, and so many square matrices of the features.

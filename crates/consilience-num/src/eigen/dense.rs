@@ -1,6 +1,6 @@
 //! All eigenpairs of a stored matrix.
 
-use consilience_core::{Result, room};
+use consilience_core::{Error, Observer, Result, room};
 use faer::{Mat, MatRef};
 use ndarray::{Array2, ArrayView2};
 
@@ -86,6 +86,22 @@ pub fn try_symmetric_eigen(a: ArrayView2<f64>) -> Result<Option<SymmetricEigen>>
         values: values.iter().map(|x| x * up.0 * up.1).collect(),
         vectors: room::table_of(n, n, |(i, j)| vectors[(i, j)])?,
     }))
+}
+
+/// Square matrices that are held while [`scatter_eigen`] works: the one that is given, and what
+/// the decomposition takes.
+#[doc(hidden)]
+pub const EIGEN_SQUARES: usize = 7;
+
+/// All eigenpairs of a scatter of features, asked about before and after, or the error that there
+/// are none.
+#[doc(hidden)]
+pub fn scatter_eigen(s: ArrayView2<'_, f64>, observer: &dyn Observer) -> Result<SymmetricEigen> {
+    observer.check()?;
+    let found = try_symmetric_eigen(s)?
+        .ok_or_else(|| Error::invalid("a scatter matrix of the features has no eigenpairs"))?;
+    observer.check()?;
+    Ok(found)
 }
 
 /// Factors that bring entries of magnitude up to `largest` to about 1, and back again. They are

@@ -33,7 +33,9 @@ mod operator;
 mod shifted;
 mod tall;
 
-pub use dense::{SymmetricEigen, symmetric_eigen, try_symmetric_eigen};
+pub use dense::{
+    EIGEN_SQUARES, SymmetricEigen, scatter_eigen, symmetric_eigen, try_symmetric_eigen,
+};
 pub use lanczos::{truncated_eigen, try_truncated_eigen};
 pub(crate) use mats::end;
 pub use operator::SymmetricOperator;
