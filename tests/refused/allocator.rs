@@ -3,8 +3,9 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::backtrace::Backtrace;
+use std::cell::Cell;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering::SeqCst};
 
 /// What is beyond this only a table asks for that grows with what is worked on; buffers of files
 /// are as large at most.
@@ -15,24 +16,49 @@ static LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
 static REFUSED: AtomicBool = AtomicBool::new(false);
 static TRACES: AtomicBool = AtomicBool::new(false);
 
-/// Bytes that are held, and the most that were at one time since the last look.
-static HELD: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
+/// Bytes that are held, and the most that were at one time since the last look. Below zero where
+/// another thread gives back what does not count yet.
+static HELD: AtomicIsize = AtomicIsize::new(0);
+static MOST: AtomicIsize = AtomicIsize::new(0);
 
 /// The largest request since the last look, and from which size on they are not counted.
 static LARGEST: AtomicUsize = AtomicUsize::new(0);
 static UNCOUNTED: AtomicUsize = AtomicUsize::new(usize::MAX);
 
+thread_local! {
+    /// A large run of bytes that this thread took last, and where it lies: a memory budget asks the
+    /// system whether it would give so much, and takes nothing. It counts from the next request on.
+    static TRIED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
+/// What may only be a question counts from here on.
+fn count_tried() {
+    let (_, bytes) = TRIED.try_with(|tried| tried.replace((0, 0))).unwrap_or_default();
+    if bytes > 0 {
+        taken(bytes);
+    }
+}
+
+fn given(place: *mut u8, layout: Layout) {
+    count_tried();
+    let (own, bytes) = ((place.addr(), layout.size()), layout.size());
+    let may_be_one = layout.align() == 1 && bytes > LARGE;
+    if !may_be_one || TRIED.try_with(|tried| tried.set(own)).is_err() {
+        taken(bytes);
+    }
+}
+
 fn taken(bytes: usize) {
     LARGEST.fetch_max(bytes, SeqCst);
     if bytes < UNCOUNTED.load(SeqCst) {
+        let bytes = bytes as isize;
         MOST.fetch_max(HELD.fetch_add(bytes, SeqCst) + bytes, SeqCst);
     }
 }
 
 fn given_back(bytes: usize) {
     if bytes < UNCOUNTED.load(SeqCst) {
-        HELD.fetch_sub(bytes, SeqCst);
+        HELD.fetch_sub(bytes as isize, SeqCst);
     }
 }
 
@@ -52,7 +78,8 @@ pub(crate) fn most_held<T>(run: impl FnOnce() -> T) -> (T, usize) {
     let before = HELD.load(SeqCst);
     MOST.store(before, SeqCst);
     let found = run();
-    (found, MOST.load(SeqCst).saturating_sub(before))
+    count_tried();
+    (found, usize::try_from(MOST.load(SeqCst) - before).unwrap_or(0))
 }
 
 struct Refusing;
@@ -84,33 +111,46 @@ unsafe impl GlobalAlloc for Refusing {
         if refused(layout.size()) {
             return null_mut();
         }
-        taken(layout.size());
         // SAFETY: the caller's contract is that of the system's allocator.
-        unsafe { System.alloc(layout) }
+        let place = unsafe { System.alloc(layout) };
+        given(place, layout);
+        place
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if refused(layout.size()) {
             return null_mut();
         }
-        taken(layout.size());
         // SAFETY: as above.
-        unsafe { System.alloc_zeroed(layout) }
+        let place = unsafe { System.alloc_zeroed(layout) };
+        given(place, layout);
+        place
     }
 
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if size > layout.size() && refused(size) {
             return null_mut();
         }
-        // Both are held where the system has to move what is there.
-        taken(size);
-        given_back(layout.size());
+        count_tried();
+        // Both are held where the system has to move what is there; what shrinks stays in place.
+        if size < layout.size() {
+            given_back(layout.size());
+            taken(size);
+        } else {
+            taken(size);
+            given_back(layout.size());
+        }
         // SAFETY: as above.
         unsafe { System.realloc(old, layout, size) }
     }
 
     unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
-        given_back(layout.size());
+        let place = (old.addr(), layout.size());
+        let asked = TRIED.try_with(|tried| tried.get() == place && tried.replace((0, 0)) == place);
+        if !asked.unwrap_or(false) {
+            count_tried();
+            given_back(layout.size());
+        }
         // SAFETY: as above; all that is freed came from the system's allocator.
         unsafe { System.dealloc(old, layout) }
     }

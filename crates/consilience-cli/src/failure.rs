@@ -55,6 +55,17 @@ impl Failure {
     }
 }
 
+/// A file that may not grow any further (`ulimit -f`) is an error of the write, as a full disk is:
+/// the signal that comes with it would end the program without a word. To be called before there
+/// are other threads, which then do as this one.
+pub(crate) fn of_full_files() {
+    #[cfg(unix)]
+    {
+        use nix::sys::signal::{SigSet, Signal};
+        let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
+    }
+}
+
 /// Prints a line on standard error, if anybody takes it.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");

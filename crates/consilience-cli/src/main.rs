@@ -43,6 +43,7 @@ use terminal::Terminal;
 static FAULT: Mutex<String> = Mutex::new(String::new());
 
 fn main() -> ExitCode {
+    failure::of_full_files();
     // A panic is a fault of ours; it is reported like every other error, in one line.
     std::panic::set_hook(Box::new(|panic| {
         *FAULT.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string();

@@ -132,7 +132,7 @@ fn kill_at_any_moment_leaves_each_file_old_or_new() {
 
 /// Files may not grow beyond so many bytes, as if the disk were full there.
 fn limited(folder: &Folder, line: &str, bytes: u64) -> Output {
-    folder.shell(&format!("trap '' XFSZ; exec prlimit --fsize={bytes} PROGRAM {line}"))
+    folder.shell(&format!("exec prlimit --fsize={bytes} PROGRAM {line}"))
 }
 
 fn has_prlimit() -> bool {

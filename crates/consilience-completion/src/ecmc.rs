@@ -14,9 +14,9 @@ const BINS: usize = 100;
 /// direction of such a row is rounding.
 const NOTHING: f64 = 1e-12;
 /// Cosines below this are taken for 0, and pairs of such are told apart by their members. Rounding
-/// leaves some 1e-16 where blocks of the completion have nothing in common, and average linkage
+/// leaves up to 1e-6 where blocks of the completion have nothing in common, and average linkage
 /// would go by that; the completion itself is known to some 1e-3.
-const FAINT: f64 = 1e-6;
+const FAINT: f64 = 1e-4;
 /// The bin of the highest threshold that is chosen.
 const HIGHEST: usize = 60;
 
@@ -110,7 +110,7 @@ linked_method!(EcmcAl, "ecmc-al");
 ///
 /// Small classes may be lost in the completion: the nuclear norm makes the rows of their objects 0,
 /// so that they are similar to nobody, and the report says of how many objects that is true. Where
-/// a cosine is below 1e-6, the similarity is 1e-6 times the share of members that put the pair
+/// a cosine is below 1e-4, the similarity is 1e-4 times the share of members that put the pair
 /// together, of those that label both, so that what the completion does not tell apart is joined by
 /// the members and not by rounding. ([`entries`](Self::entries) are left as they are.)
 ///

@@ -11,7 +11,7 @@ use consilience_num::near::{SelfTuned, SelfTunedGraph};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 
 use crate::frame::{Frame, drop_empty, first_centres, nearest};
-use crate::number::{FEWER, checked_number};
+use crate::number::checked_number;
 
 /// Soft constrained spectral clustering: learns how much every eigenvector of a neighbourhood graph
 /// counts, so that the spectral kernel agrees with the links.
@@ -47,10 +47,12 @@ use crate::number::{FEWER, checked_number};
 /// ```
 ///
 /// W joins every object with its nearest ones by `exp(-|x_i - x_j|^2 / (s_i s_j))`, s_i = distance
-/// to the 7th (at least 0.3 of the mean s, or duplicates would be cut off from the rest). The
-/// diagonal counts as much as all links together (v). Equal objects have equal rows of phi: their
-/// mean. A new object has the row of the one that it equals, or that which the eigenvectors' own
-/// equation gives over its nearest neighbours, and goes to the nearest centre.
+/// to the 7th of them, or to the last where [`neighbours`](Ccskl::neighbours) are fewer (at least
+/// 0.3 of the mean s, or duplicates would be cut off from the rest). Half of that it is where only
+/// one of the two has the other among its nearest; every object is joined with itself by weight 1.
+/// The diagonal of K counts as much as all links together (v). Equal objects have equal rows of
+/// phi: their mean. A new object has the row of the one that it equals, or that which the
+/// eigenvectors' own equation gives over its nearest neighbours, and goes to the nearest centre.
 ///
 /// # Complexity
 /// O(n^2 d) time for neighbours, O(n (neighbours + m) m) per eigen iteration; for the weights
@@ -212,7 +214,8 @@ impl ConstrainedClusterer for Ccskl {
         }
         drop_empty(&mut labels, &mut centres);
         let k = centres.nrows();
-        report.expect_clusters(clusters, k, FEWER);
+        let why = "no more objects are distinct in the eigenvectors that count";
+        report.expect_clusters(clusters, k, why);
         map.centres = centres;
         map.graph.forget_matrix();
         Ok(Fit::new(Clustering::new(&labels, k, map)?, report))

@@ -10,7 +10,7 @@ use ndarray::{Array1, Array2, ArrayView2};
 
 use crate::frame::{CHUNK, Frame, Varying, drop_empty, first_centres, refill, take_means};
 use crate::metrics::{EIGEN, Metric, Scatter, costs, far_pairs, scatter};
-use crate::number::{FEWER, checked_number};
+use crate::number::{checked_number, expect_clusters};
 use crate::prices::{SWEEPS, cheapest, check_weight, linked_pairs, pays};
 
 /// Metric pairwise constrained k-means: k-means that pays for violated links and learns, from links
@@ -581,6 +581,7 @@ impl ConstrainedClusterer for MpckMeans {
         let (frame, x) = Frame::new(&features, observer)?;
         let table = frame.varying(x, observer)?;
         let centres = first_centres(table.x.view(), side, clusters, self.seed, observer)?;
+        let begun = centres.nrows();
         side.tell_thinned(self.max_pairs, &mut report);
         let mut state = State::new(self, &table, side, centres, observer)?;
         let mut watch = Watch::new(observer, self.name(), self.max_iterations);
@@ -593,7 +594,8 @@ impl ConstrainedClusterer for MpckMeans {
         if metrics.len() > 1 {
             metrics = kept.iter().map(|&h| metrics[h].clone()).collect();
         }
-        report.expect_clusters(clusters, centres.nrows(), FEWER);
+        let why = "no free object in a cluster of its own lowers the objective";
+        expect_clusters(&mut report, clusters, begun, centres.nrows(), why);
         let k = centres.nrows();
         let nearest = NearestUnder { frame, features: table.features, centres, metrics };
         Ok(Fit::new(Clustering::new(&labels, k, nearest)?, report))

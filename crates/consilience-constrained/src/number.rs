@@ -1,9 +1,25 @@
 //! How many clusters.
 
-use consilience_core::{Clusters, Error, Features, Result, SideInformation};
+use consilience_core::{Clusters, Error, Features, Report, Result, SideInformation};
 
 /// Why fewer clusters come out than were asked for.
 pub(crate) const FEWER: &str = "no more objects are distinct, or free to move";
+
+/// Says so where fewer clusters came out than were asked for: because it began with fewer, or
+/// because the objective left some without an object, for which `why` is said.
+pub(crate) fn expect_clusters(
+    report: &mut Report,
+    asked: usize,
+    begun: usize,
+    found: usize,
+    why: &str,
+) {
+    match (begun < asked, found < begun) {
+        (_, false) => report.expect_clusters(asked, found, FEWER),
+        (false, true) => report.expect_clusters(asked, found, why),
+        (true, true) => report.expect_clusters(asked, found, &format!("{FEWER}; {why}")),
+    }
+}
 
 /// Checks features and side information, and says how many clusters are asked for:
 /// `Clusters::Auto` asks for as many as the labels have classes.

@@ -15,7 +15,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2, Axis, Zip, s};
 use crate::PckMeans;
 use crate::frame::{CHUNK, Frame, Varying, drop_empty, largest};
 use crate::metrics::{EIGEN, eigenpairs};
-use crate::number::{FEWER, checked_number};
+use crate::number::{checked_number, expect_clusters};
 use crate::prices::{cheapest, linked_pairs};
 
 /// Pairwise constrained maximum margin clustering: linear cluster scores such that objects lie far
@@ -53,6 +53,14 @@ use crate::prices::{cheapest, linked_pairs};
 /// most [`balance`](Pmmc::balance). A constant feature is left out. It starts from
 /// [`PckMeans`](crate::PckMeans) and goes downhill only. New objects get the cluster of the highest
 /// score.
+///
+/// Balance keeps no cluster from being merged with others: it has no objects where fewer have the
+/// wider margins, and the report says so. That is frequent in few features, where planes separate
+/// few clusters by wide margins. Of four normal blobs of ten objects in two features, their centres
+/// drawn with three times the deviation of the objects, and ten links, some were merged in 40 of 60
+/// draws; in 34 of these none of eleven other starts ended in four clusters of a lower objective.
+/// In five features it was 8 of 60. A larger [`link_weight`](Pmmc::link_weight) holds clusters that
+/// links are about apart; [`PckMeans`](crate::PckMeans) keeps all.
 ///
 /// # Complexity
 /// O(iterations (n d k + c k)) time for c links, O(n (d + k)) memory; the start takes
@@ -123,6 +131,10 @@ impl Pmmc {
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
 }
+
+/// Why clusters of the start may end without an object.
+const MERGED: &str = "the objective fell as clusters were merged, and no object has its highest \
+                      score in another";
 
 /// Steps that change weights by less than this share of the largest lead nowhere.
 const LEAST_STEP: f64 = 1e-12;
@@ -367,7 +379,7 @@ impl ConstrainedClusterer for Pmmc {
         let mut report = Report::default();
         let k = start.output.partition.n_clusters();
         if k == 1 {
-            report.expect_clusters(clusters, 1, FEWER);
+            expect_clusters(&mut report, clusters, k, k, MERGED);
             return Ok(Fit::new(start.output, report));
         }
         let (frame, features, deviation, x) = prepared(&features, observer)?;
@@ -380,7 +392,7 @@ impl ConstrainedClusterer for Pmmc {
         let mut labels = highest(x.view(), w.view(), observer)?;
         // Scores serve as centres here: those of clusters without an object are left out.
         drop_empty(&mut labels, &mut w);
-        report.expect_clusters(clusters, w.nrows(), FEWER);
+        expect_clusters(&mut report, clusters, k, w.nrows(), MERGED);
         let k = w.nrows();
         let scores = Scores { frame, features, deviation, w };
         Ok(Fit::new(Clustering::new(&labels, k, scores)?, report))

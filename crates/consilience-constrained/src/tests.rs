@@ -339,6 +339,49 @@ fn margins_under_extreme_weights_come_to_rest_where_they_should() {
     assert!(report.objective.unwrap().is_finite() || report.status == Status::MaxIterations);
 }
 
+/// All said that no more objects were distinct, or free to move.
+#[test]
+fn why_clusters_are_missing_is_true() {
+    let told = |method: &dyn ConstrainedClusterer, x: &Array2<f64>, side: &SideInformation| {
+        let report = method.fit(x.view().into(), side, &()).unwrap().report;
+        report.clusters_missing.map(|_| report.notes.last().cloned().unwrap_or_default())
+    };
+    let (mut merged, mut unpaid) = (0, 0);
+    for seed in 0..60 {
+        let mut s = Seed(seed).stream();
+        let centres = Array2::from_shape_simple_fn((4, 2), || 3.0 * s.normal());
+        let x = Array2::from_shape_fn((40, 2), |(i, j)| centres[[i % 4, j]] + s.normal());
+        let mut links = Constraints::new(40).unwrap();
+        for i in 0..10 {
+            let j = 10 + s.below(30);
+            links.add(i, j, if i % 4 == j % 4 { Link::Must } else { Link::Cannot }).unwrap();
+        }
+        let side = SideInformation::from_constraints(&links);
+        if let Some(note) = told(&Pmmc::new(4), &x, &side) {
+            assert!(note.contains("clusters were merged") && !note.contains("distinct"), "{note}");
+            merged += 1;
+        }
+        for per_cluster in [false, true] {
+            for k in [4, 20] {
+                let method = MpckMeans::new(k).per_cluster(per_cluster);
+                if let Some(note) = told(&method, &x, &side) {
+                    assert!(note.contains("lowers the objective"), "{note}");
+                    unpaid += 1;
+                }
+            }
+        }
+    }
+    assert!(merged > 20 && unpaid > 0, "{merged} {unpaid}");
+    // Three distinct objects.
+    let x = Array2::from_shape_fn((12, 2), |(i, j)| (i % 3 * (j + 1)) as f64);
+    for method in [&Pmmc::new(4) as &dyn ConstrainedClusterer, &MpckMeans::new(4)] {
+        let note = told(method, &x, &SideInformation::none(12)).unwrap();
+        assert!(note.contains("no more objects are distinct, or free to move"), "{note}");
+    }
+    let note = told(&Ccskl::new(4), &x, &SideInformation::none(12)).unwrap();
+    assert!(note.contains("distinct in the eigenvectors"), "{note}");
+}
+
 /// Theorems 7 and 9, on blobs that are just far enough apart.
 #[test]
 fn above_one_the_fast_methods_find_the_optimum() {

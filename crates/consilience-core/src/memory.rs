@@ -46,6 +46,18 @@ impl MemoryBudget {
         self.bytes
     }
 
+    /// What is left of it beside so many bytes that are held.
+    ///
+    /// ```
+    /// use consilience::MemoryBudget;
+    ///
+    /// assert_eq!(MemoryBudget::bytes(800).beside(300).n_bytes(), 500);
+    /// assert_eq!(MemoryBudget::bytes(800).beside(900).n_bytes(), 0);
+    /// ```
+    pub fn beside(&self, bytes: usize) -> Self {
+        MemoryBudget { bytes: self.bytes.saturating_sub(bytes as u64) }
+    }
+
     /// Refuses an `n x n` table of `entry` bytes that does not fit.
     ///
     /// # Errors
@@ -79,8 +91,7 @@ impl MemoryBudget {
     /// # Errors
     /// As [`MemoryBudget::check_table`].
     pub fn check_tables(&self, what: &str, tables: &[(usize, usize)], entry: usize) -> Result<()> {
-        let wanted = tables.iter().map(|&(rows, columns)| size(rows, columns, entry));
-        self.refused(wanted.fold(0, u128::saturating_add), || what.to_owned())
+        self.refused(together(tables, entry), || what.to_owned())
     }
 
     fn refused(&self, wanted: u128, what: impl Fn() -> String) -> Result<()> {
@@ -106,8 +117,24 @@ impl MemoryBudget {
     /// assert!(!budget.allows_table(10, 11, 8));
     /// ```
     pub fn allows_table(&self, rows: usize, columns: usize, entry: usize) -> bool {
-        size(rows, columns, entry) <= u128::from(self.bytes)
+        self.allows_tables(&[(rows, columns)], entry)
     }
+
+    /// As [`MemoryBudget::allows_table`], for tables that are held at the same time.
+    ///
+    /// ```
+    /// use consilience::MemoryBudget;
+    ///
+    /// assert!(!MemoryBudget::bytes(800).allows_tables(&[(5, 10), (6, 10)], 8));
+    /// ```
+    pub fn allows_tables(&self, tables: &[(usize, usize)], entry: usize) -> bool {
+        together(tables, entry) <= u128::from(self.bytes)
+    }
+}
+
+fn together(tables: &[(usize, usize)], entry: usize) -> u128 {
+    let sizes = tables.iter().map(|&(rows, columns)| size(rows, columns, entry));
+    sizes.fold(0, u128::saturating_add)
 }
 
 fn size(rows: usize, columns: usize, entry: usize) -> u128 {

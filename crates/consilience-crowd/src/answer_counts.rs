@@ -122,6 +122,11 @@ impl AnswerCounts {
         self.columns.len() / 2
     }
 
+    /// Bytes that are held.
+    pub(crate) fn bytes(&self) -> usize {
+        self.columns.len() * 12 + self.offsets.len() * 8
+    }
+
     /// Share of all pairs that somebody answered; 0 for a single object.
     pub fn density(&self) -> f64 {
         let n = self.n_objects() as f64;

@@ -123,9 +123,6 @@ pub(crate) enum Place {
     Larger { task: usize, group: usize },
 }
 
-/// A task on its way in: worker and groups of items.
-type Loose = (u32, Vec<Vec<u32>>);
-
 impl Answers {
     /// Answers from groupings: each row says in which group a worker put an item in a task.
     ///
@@ -161,16 +158,16 @@ impl Answers {
             }
         }
         let task = |r: u32| (rows[r as usize].worker, rows[r as usize].task);
-        let mut tasks: Vec<Loose> = Vec::new();
+        let mut out = Self::empty(objects, workers, [0; 3])?;
         for rows_of_task in order.chunk_by(|&a, &b| task(a) == task(b)) {
-            let worker = place(&workers, task(rows_of_task[0]).0);
+            let worker = place(&out.workers, task(rows_of_task[0]).0);
             let labelled: Vec<(usize, u32)> = rows_of_task
                 .iter()
                 .map(|&r| (rows[r as usize].group, rows[r as usize].item as u32))
                 .collect();
-            tasks.push((worker, grouped(labelled)));
+            out.push(worker, grouped(labelled))?;
         }
-        Self::gather(objects, workers, tasks)
+        out.sorted()
     }
 
     /// Answers from pairs that were judged directly. An object compared with itself is no
@@ -196,15 +193,12 @@ impl Answers {
             }
         }
         let workers = numbers(rows.iter().map(|r| r.worker));
-        let pair = |row: &PairAnswer| {
+        let mut out = Self::empty(objects, workers, [0; 3])?;
+        for row in rows.iter().filter(|row| row.i != row.j) {
             let (i, j) = (row.i.min(row.j) as u32, row.i.max(row.j) as u32);
-            (
-                place(&workers, row.worker),
-                if row.same { vec![vec![i, j]] } else { vec![vec![i], vec![j]] },
-            )
-        };
-        let tasks = room::collected(rows.iter().filter(|r| r.i != r.j).map(pair))?;
-        Self::gather(objects, workers, tasks)
+            out.push_pair(place(&out.workers, row.worker), (i, j), row.same)?;
+        }
+        out.sorted()
     }
 
     /// Answers from keywords: two objects that a worker described in one task are the same where
@@ -260,23 +254,19 @@ impl Answers {
         rows.sort_unstable_by_key(|r| (r.worker, r.task, r.item, r.keyword));
         rows.dedup();
         let workers = numbers(rows.iter().map(|r| r.worker));
-        check_pairs(&rows, budget)?;
-        let mut tasks: Vec<Loose> = Vec::new();
+        let pairs = check_pairs(&rows, budget)?;
+        let mut out = Self::empty(objects, workers, [pairs, 2 * pairs, 2 * pairs])?;
         for task in rows.chunk_by(|a, b| (a.worker, a.task) == (b.worker, b.task)) {
-            let worker = place(&workers, task[0].worker);
+            let worker = place(&out.workers, task[0].worker);
             let items: Vec<&[KeywordAnswer]> = task.chunk_by(|a, b| a.item == b.item).collect();
             for (at, a) in items.iter().enumerate() {
                 for b in &items[at + 1..] {
                     let (i, j) = (a[0].item as u32, b[0].item as u32);
-                    let same = in_common(a, b) >= shared;
-                    tasks.push((
-                        worker,
-                        if same { vec![vec![i, j]] } else { vec![vec![i], vec![j]] },
-                    ));
+                    out.push_pair(worker, (i, j), in_common(a, b) >= shared)?;
                 }
             }
         }
-        Self::gather(objects, workers, tasks)
+        out.sorted()
     }
 
     /// An ensemble read as a crowd: each base clustering is a worker who did one task, the objects
@@ -288,11 +278,13 @@ impl Answers {
     pub fn from_ensemble(ensemble: &Ensemble) -> Result<Self> {
         ensemble.check_accepted("a crowd of answers", Accepts::LABELS)?;
         ensemble.check_uncounted("a crowd of answers", "repeat rows instead")?;
-        let tasks = ensemble.members().iter().enumerate().map(|(u, member)| {
+        let members = (0..ensemble.n_members()).collect();
+        let mut out = Self::empty(ensemble.n_objects(), members, [0; 3])?;
+        for (u, member) in (0..).zip(ensemble.members()) {
             let labelled = member.iter().enumerate().filter_map(|(i, l)| l.map(|l| (l, i as u32)));
-            (u as u32, grouped(labelled.collect()))
-        });
-        Self::gather(ensemble.n_objects(), (0..ensemble.n_members()).collect(), tasks.collect())
+            out.push(u, grouped(labelled.collect()))?;
+        }
+        out.sorted()
     }
 
     /// Adds more answers about the same objects, of any kind and from any workers: what came back
@@ -323,55 +315,94 @@ impl Answers {
             return Err(Error::new(ErrorKind::ShapeMismatch, what));
         }
         let workers = numbers(self.workers.iter().chain(&more.workers).copied());
-        let all = self.loose(&workers).chain(more.loose(&workers)).collect();
-        *self = Self::gather(self.objects, workers, all)?;
+        let mut all = Self::empty(self.objects, workers, [0; 3])?;
+        for part in [&*self, more] {
+            for task in part.tasks() {
+                all.push(place(&all.workers, part.workers[task.worker]), part.objects_of(task))?;
+            }
+        }
+        *self = all.sorted()?;
         Ok(())
     }
 
-    /// The tasks again as they came in, their workers numbered as in `workers`.
-    fn loose<'a>(&'a self, workers: &'a [usize]) -> impl Iterator<Item = Loose> + 'a {
-        let object = |&i: &u32| self.answered[i as usize];
-        self.tasks().map(move |task| {
-            let groups = task.groups().map(|group| group.iter().map(object).collect());
-            (place(workers, self.workers[task.worker]), groups.collect())
-        })
+    /// The objects in each group of a task.
+    fn objects_of<'a>(
+        &'a self,
+        task: Task<'a>,
+    ) -> impl Iterator<Item = impl Iterator<Item = u32> + 'a> + 'a {
+        task.groups().map(|group| group.iter().map(|&i| self.answered[i as usize]))
     }
 
-    /// As [`Answers::gathered`], where they are not too many.
-    fn gather(objects: usize, workers: Vec<usize>, tasks: Vec<Loose>) -> Result<Self> {
-        let items = tasks.iter().flat_map(|(_, groups)| groups).map(Vec::len).sum();
-        check_most(objects, items)?;
-        Ok(Self::gathered(objects, workers, tasks))
+    /// No tasks yet, and room for so many tasks, groups and items.
+    fn empty(
+        objects: usize,
+        workers: Vec<usize>,
+        [tasks, groups, items]: [usize; 3],
+    ) -> Result<Self> {
+        let mut out = Answers {
+            objects,
+            answered: Vec::new(),
+            workers,
+            task_worker: room::with_capacity(tasks)?,
+            task_groups: room::with_capacity(tasks + 1)?,
+            group_items: room::with_capacity(groups + 1)?,
+            items: room::with_capacity(items)?,
+        };
+        out.task_groups.push(0);
+        out.group_items.push(0);
+        Ok(out)
+    }
+
+    /// Adds a task, of objects until all are [sorted](Self::sorted), unless nothing is compared in
+    /// it.
+    fn push<G: IntoIterator<Item = u32>>(
+        &mut self,
+        worker: u32,
+        groups: impl IntoIterator<Item = G>,
+    ) -> Result<()> {
+        let (items, bounds) = (self.items.len(), self.group_items.len());
+        for group in groups {
+            group.into_iter().try_for_each(|i| room::push(&mut self.items, i))?;
+            check_most(self.objects, self.items.len())?;
+            room::push(&mut self.group_items, self.items.len() as u32)?;
+        }
+        if self.items.len() < items + 2 {
+            self.items.truncate(items);
+            self.group_items.truncate(bounds);
+            return Ok(());
+        }
+        room::push(&mut self.task_worker, worker)?;
+        room::push(&mut self.task_groups, self.group_items.len() as u32 - 1)
+    }
+
+    /// Adds a task of two objects.
+    fn push_pair(&mut self, worker: u32, (i, j): (u32, u32), same: bool) -> Result<()> {
+        if same { self.push(worker, [[i, j]]) } else { self.push(worker, [[i], [j]]) }
     }
 
     /// Brings tasks into their one order and renumbers objects by those that are answered.
-    fn gathered(objects: usize, workers: Vec<usize>, mut tasks: Vec<Loose>) -> Self {
-        tasks.retain(|(_, groups)| groups.iter().map(Vec::len).sum::<usize>() > 1);
-        tasks.sort_unstable();
+    fn sorted(self) -> Result<Self> {
+        let mut order: Vec<u32> = room::collected(0..self.n_tasks() as u32)?;
+        order.sort_unstable_by(|&a, &b| {
+            let (a, b) = (self.task(a as usize), self.task(b as usize));
+            a.worker.cmp(&b.worker).then_with(|| a.groups().cmp(b.groups()))
+        });
         // In proportion to the answers: the highest number of an object may be anything.
-        let mut answered: Vec<u32> =
-            tasks.iter().flat_map(|(_, groups)| groups).flatten().copied().collect();
+        let mut answered = room::copied(&self.items)?;
         answered.sort_unstable();
         answered.dedup();
+        answered.shrink_to_fit();
         let place: FxHashMap<u32, u32> = answered.iter().copied().zip(0..).collect();
-        let mut out = Answers {
-            objects,
-            answered,
-            workers,
-            task_worker: Vec::with_capacity(tasks.len()),
-            task_groups: vec![0],
-            group_items: vec![0],
-            items: Vec::new(),
-        };
-        for (worker, groups) in tasks {
-            out.task_worker.push(worker);
-            for group in groups {
-                out.items.extend(group.iter().map(|i| place[i]));
-                out.group_items.push(out.items.len() as u32);
-            }
-            out.task_groups.push(out.group_items.len() as u32 - 1);
+        let room = [self.n_tasks(), self.group_items.len() - 1, self.items.len()];
+        let mut out = Self::empty(self.objects, self.workers.clone(), room)?;
+        out.answered = answered;
+        for task in order.into_iter().map(|t| self.task(t as usize)) {
+            out.push(
+                task.worker as u32,
+                task.groups().map(|group| group.iter().map(|i| place[i])),
+            )?;
         }
-        out
+        Ok(out)
     }
 
     /// Number of objects, answered or not.
@@ -483,13 +514,13 @@ impl Answers {
     /// tasks of at most `most` items, so many times: its items are then compared with so many
     /// others and not with all. `None` where no task has as many. All objects remain answered if
     /// `most` is 3 or more.
-    pub(crate) fn cut(&self, most: usize, times: usize, seed: Seed) -> Option<Self> {
+    pub(crate) fn cut(&self, most: usize, times: usize, seed: Seed) -> Result<Option<Self>> {
         let is_long = |task: &Task<'_>| task.n_items() > most * times;
         if !self.tasks().any(|task| is_long(&task)) {
-            return None;
+            return Ok(None);
         }
         let answered = &self.answered;
-        let mut tasks: Vec<Loose> = Vec::new();
+        let mut out = Self::empty(self.objects, self.workers.clone(), [0; 3])?;
         for (t, task) in (0..).zip(self.tasks()) {
             let worker = task.worker as u32;
             let mut labelled: Vec<(usize, u32)> = task
@@ -498,7 +529,7 @@ impl Answers {
                 .flat_map(|(g, items)| items.iter().map(move |&i| (g, answered[i as usize])))
                 .collect();
             if !is_long(&task) {
-                tasks.push((worker, grouped(labelled)));
+                out.push(worker, grouped(labelled))?;
                 continue;
             }
             let mut stream = seed.derive("parts of a task", t).stream();
@@ -507,11 +538,11 @@ impl Answers {
                 stream.shuffle(&mut labelled);
                 for part in 0..parts {
                     let items = labelled.iter().copied().skip(part).step_by(parts).collect();
-                    tasks.push((worker, grouped(items)));
+                    out.push(worker, grouped(items))?;
                 }
             }
         }
-        Some(Self::gathered(self.objects, self.workers.clone(), tasks))
+        out.sorted().map(Some)
     }
 
     /// The tasks, whose items are places in [`Answers::answered`].
@@ -568,13 +599,17 @@ fn check_most(objects: usize, rows: usize) -> Result<()> {
     Ok(())
 }
 
-/// Refuses descriptions of so many items of one task that their pairs are too many to keep.
-fn check_pairs(rows: &[KeywordAnswer], budget: MemoryBudget) -> Result<()> {
+/// Refuses descriptions of so many items of one task that their pairs are too many to keep; else
+/// says how many there are.
+fn check_pairs(rows: &[KeywordAnswer], budget: MemoryBudget) -> Result<usize> {
     let pairs = rows
         .chunk_by(|a, b| (a.worker, a.task) == (b.worker, b.task))
         .map(|task| task.chunk_by(|a, b| a.item == b.item).count())
         .fold(0usize, |sum, items| sum.saturating_add(items.saturating_mul(items - 1) / 2));
-    budget.check_table("pairs of described items", pairs, 2, 64)
+    // At most 24 bytes each as they come, their order and 24 again; and the rows.
+    let tables = [(pairs, 56), (rows.len(), 2 * size_of::<KeywordAnswer>())];
+    budget.check_tables("pairs of described items", &tables, 1)?;
+    Ok(pairs)
 }
 
 fn check_item(item: usize, objects: usize, row: usize) -> Result<()> {
@@ -697,11 +732,11 @@ mod tests {
         let answers = Answers::from_groupings(130, &rows).unwrap();
         for kept in [0, 1, 2, 5] {
             let keep = |t: usize, worker: usize| (t + worker) % 5 < kept;
-            let loose = answers.loose(&answers.workers).enumerate();
-            let some = loose.filter(|&(t, (worker, _))| keep(t, worker as usize));
-            let tasks = some.map(|(_, task)| task).collect();
-            let expected = Answers::gathered(130, answers.workers.clone(), tasks);
-            assert_eq!(answers.filter(keep), expected, "{kept}");
+            let mut expected = Answers::empty(130, answers.workers.clone(), [0; 3]).unwrap();
+            for (_, task) in answers.tasks().enumerate().filter(|&(t, task)| keep(t, task.worker)) {
+                expected.push(task.worker as u32, answers.objects_of(task)).unwrap();
+            }
+            assert_eq!(answers.filter(keep), expected.sorted().unwrap(), "{kept}");
         }
     }
 
@@ -710,8 +745,8 @@ mod tests {
         let mut rows: Vec<GroupAnswer> = (0..50).map(|i| row(3, 0, 2 * i, i % 4)).collect();
         rows.extend((0..20).map(|i| row(8, 1, i, i % 3)));
         let answers = Answers::from_groupings(100, &rows).unwrap();
-        assert_eq!(answers.cut(10, 5, Seed(1)), None);
-        let cut = answers.cut(9, 3, Seed(1)).unwrap();
+        assert_eq!(answers.cut(10, 5, Seed(1)).unwrap(), None);
+        let cut = answers.cut(9, 3, Seed(1)).unwrap().unwrap();
         assert_eq!((cut.answered(), cut.workers()), (answers.answered(), answers.workers()));
         let sizes: Vec<usize> = cut.tasks().map(Task::n_items).collect();
         assert_eq!(sizes.iter().filter(|&&s| s == 8 || s == 9).count(), 18);
@@ -727,7 +762,7 @@ mod tests {
         items.sort_unstable();
         assert!(items.chunk_by(|a, b| a == b).all(|same| same.len() == 3));
         assert_eq!(items.len(), 150);
-        assert_eq!(cut, answers.cut(9, 3, Seed(1)).unwrap());
+        assert_eq!(cut, answers.cut(9, 3, Seed(1)).unwrap().unwrap());
     }
 
     #[test]

@@ -40,7 +40,8 @@ const TOLERANCE: f64 = 1e-3;
 #[non_exhaustive]
 pub enum PenaltyChoice {
     /// 1.3 where that completion has a rank of at most 2 k, so that next to nothing but a
-    /// clustering was needed to explain the answers, and 2 where it has not.
+    /// clustering was needed to explain the answers, and at least k eigenvalues above 1, so that it
+    /// can distinguish k clusters; 2 where it has not.
     Recovery,
     /// This factor c.
     Factor(f64),

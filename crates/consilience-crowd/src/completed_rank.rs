@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use consilience_completion::{Penalty, RobustCompletion};
-use consilience_core::{MemoryBudget, Observer, Result, Seed};
+use consilience_core::{MemoryBudget, Observer, Result, Seed, room};
 
 use crate::answer_counts::AnswerCounts;
 use crate::answers::{Answers, GroupAnswer};
@@ -12,11 +12,24 @@ use crate::answers::{Answers, GroupAnswer};
 const FACTOR: f64 = 2.0;
 /// Relative duality gap.
 const TOLERANCE: f64 = 1e-3;
+/// Bytes for each row of the answers while they are put in random order.
+const SHUFFLED: usize = 150;
+/// And afterwards.
+const ROW: usize = 16;
+/// Bytes of a counted pair, and for each pair answer while it is counted.
+const PAIR: usize = 24;
+const COUNTED: usize = 48;
+/// Bytes for each known entry of a completion, and for each entry of a matrix that it makes.
+const KNOWN: usize = 72;
+const ENTRY: usize = 56;
 /// Eigenvalues that are told.
 const TOLD: usize = 30;
 /// Most answered objects for which the rank is looked at unasked: beyond, a completion takes
 /// minutes.
 pub(crate) const MOST_OBJECTS: usize = 1_200;
+/// What is told where it is not.
+pub(crate) const LEFT_OUT: &str =
+    "the rank of the completed similarity was not looked at: the memory budget does not allow it";
 
 /// The numerical rank of a crowd's completed similarity, and what it is judged by.
 ///
@@ -63,6 +76,21 @@ pub struct CompletedRank {
     pub noise_floor: f64,
 }
 
+/// Whether the budget allows the completions, and the answers in random order with their counts,
+/// beside the pair counts.
+pub(crate) fn is_allowed(answers: &Answers, counts: &AnswerCounts, budget: MemoryBudget) -> bool {
+    let (n, pairs) = (answers.answered().len(), answers.most_pairs());
+    let (own, rows) = ((counts.bytes(), 1), (answers.n_rows(), ROW));
+    let both = [(pairs, PAIR), (answers.n_objects(), size_of::<usize>())];
+    // Pairs are known from either side, and objects as the same as themselves.
+    let completed = [(2 * pairs + n, KNOWN), (n * n, ENTRY)];
+    let shuffled = [own, (answers.n_rows(), SHUFFLED)];
+    let counted = [own, rows, (answers.n_pair_answers(), COUNTED)];
+    budget.allows_tables(&shuffled, 1)
+        && budget.allows_tables(&counted, 1)
+        && budget.allows_tables(&[own, rows, both[0], both[1], completed[0], completed[1]], 1)
+}
+
 /// Completes the answers, and answers without clusters.
 pub(crate) fn of(
     answers: &Answers,
@@ -72,7 +100,7 @@ pub(crate) fn of(
     budget: MemoryBudget,
     observer: &dyn Observer,
 ) -> Result<CompletedRank> {
-    let eigenvalues = |counts: &AnswerCounts| -> Result<Vec<f64>> {
+    let eigenvalues = |counts: &AnswerCounts, budget| -> Result<Vec<f64>> {
         let observed = counts.reliable_pairs(thresholds[0], thresholds[1])?;
         let completion = RobustCompletion::new()
             .penalty(Penalty::Scaled(FACTOR))
@@ -83,10 +111,14 @@ pub(crate) fn of(
         values.sort_by(|a, b| b.total_cmp(a));
         Ok(values)
     };
-    let mut own = eigenvalues(counts)?;
+    let budget = budget.beside(counts.bytes());
+    let mut own = eigenvalues(counts, budget)?;
     let shuffled = shuffled(answers, seed.derive("crowd without clusters", 0))?;
     let without = match shuffled {
-        Some(answers) => eigenvalues(&AnswerCounts::of(&answers, budget)?)?,
+        Some(answers) => {
+            let counts = AnswerCounts::of(&answers, budget)?;
+            eigenvalues(&counts, budget.beside(counts.bytes() + answers.n_rows() * ROW))?
+        }
         None => Vec::new(),
     };
     let noise_floor = without.get(1).copied().unwrap_or(0.0).max(0.0);
@@ -106,7 +138,7 @@ fn shuffled(answers: &Answers, seed: Seed) -> Result<Option<Answers>> {
     }
     let mut stream = seed.stream();
     groupings.values_mut().for_each(|groupings| stream.shuffle(groupings));
-    let mut rows = Vec::new();
+    let mut rows = room::with_capacity(answers.n_rows())?;
     for (t, task) in answers.tasks().enumerate() {
         let mut items: Vec<u32> = task.groups().flatten().copied().collect();
         stream.shuffle(&mut items);
@@ -126,6 +158,8 @@ fn shuffled(answers: &Answers, seed: Seed) -> Result<Option<Answers>> {
 mod tests {
     use super::*;
     use crate::block_model::crowd;
+    use crate::{CrowdClustering, CrowdMethod, PositionModel};
+    use consilience_core::Clusters;
 
     #[test]
     fn shuffled_answers_have_the_same_shapes() {
@@ -144,6 +178,28 @@ mod tests {
         };
         assert_eq!(shape(&answers), shape(&other));
         assert_ne!(answers, other);
+    }
+
+    /// And where it is, nothing is refused on the way.
+    #[test]
+    fn a_rank_beyond_the_budget_is_left_out_and_told() {
+        let rows = crowd(3, 40, 30, (2, 12), 0.1, 0, 3);
+        let answers = Answers::from_groupings(40, &rows).unwrap();
+        let default = MemoryBudget::default();
+        let counts = AnswerCounts::of(&answers, default).unwrap();
+        let least = (1..).map(|kib| MemoryBudget::bytes(kib << 10));
+        let least = least.clone().find(|&b| is_allowed(&answers, &counts, b)).unwrap();
+        let rank = |budget| of(&answers, &counts, [0.0, 0.9], Seed(0), budget, &()).unwrap();
+        assert_eq!(rank(least), rank(default));
+        // A matrix of so many objects takes more than all else.
+        let rows = crowd(3, 1_000, 30, (2, 30), 0.1, 0, 3);
+        let answers = Answers::from_groupings(1_000, &rows).unwrap();
+        let model = PositionModel::new(Clusters::Auto).restarts(1).max_iterations(1);
+        let small = CrowdClustering::new(Clusters::Auto).method(CrowdMethod::Pairs);
+        let small = small.alternative(false).position_model(model);
+        let fit = small.memory_budget(MemoryBudget::bytes(32 << 20)).fit(&answers, &()).unwrap();
+        assert!(fit.output.completed_rank.is_none());
+        assert!(fit.report.notes.iter().any(|note| note == LEFT_OUT));
     }
 
     #[test]

@@ -226,11 +226,13 @@ impl CrowdClustering {
         report: &mut Report,
     ) -> Result<Number> {
         positions.check_memory(answers)?;
+        let answered = answers.answered().len();
+        let few = answered <= completed_rank::MOST_OBJECTS;
+        let ranked = few && completed_rank::is_allowed(answers, counts, self.budget);
         let fitted = report.stage("number of clusters", || {
             positions::fit(positions, None, answers, counts, observer)
         })?;
         fitted.describe(report);
-        let answered = answers.answered().len();
         let count = fitted.count.clone();
         let fitted = fitted.without_empty();
         let k = match self.method {
@@ -239,7 +241,7 @@ impl CrowdClustering {
         };
         let k = k.clamp(1, answered.max(1));
         let thresholds = [self.completion.apart, self.completion.together];
-        let rank = (answered <= completed_rank::MOST_OBJECTS).then(|| {
+        let rank = ranked.then(|| {
             report.stage("rank", || {
                 completed_rank::of(answers, counts, thresholds, self.seed, self.budget, observer)
             })
@@ -247,6 +249,9 @@ impl CrowdClustering {
         let rank = rank.transpose()?;
         if answered > 0 {
             report.notes.push(told::number(&count, rank.as_ref(), k));
+        }
+        if few && !ranked {
+            report.notes.push(completed_rank::LEFT_OUT.to_owned());
         }
         Ok(Number { k, count: Some(count), rank, fitted: Some(fitted) })
     }
@@ -454,7 +459,8 @@ impl Task<'_> {
     fn pairs(&self, report: &mut Report) -> Result<Found> {
         // A map of few entries takes as much for the object as for them.
         let entries = self.counts.n_pairs() + self.answers.answered().len();
-        self.model.budget().check_table("answered pairs", entries, 1, merging::PAIR)?;
+        let tables = [(entries, merging::PAIR), (self.counts.bytes(), 1)];
+        self.model.budget().check_tables("answered pairs", &tables, 1)?;
         let (k, posterior) = (self.k, self.posterior(report)?);
         let merged =
             report.stage("merging", || merging::agglomerate(&posterior, k, self.observer))?;
@@ -474,7 +480,7 @@ impl Task<'_> {
             clusters: self.k,
             shrinkage: self.model.shrinkage(),
             seed: self.model.own_seed(),
-            budget: self.model.budget(),
+            budget: self.model.budget().beside(self.counts.bytes()),
         };
         let mut fit = report
             .stage("completion", || clusterer.cluster(self.answers, self.counts, self.observer))?;
@@ -492,7 +498,7 @@ impl Task<'_> {
     fn auto(&self, report: &mut Report) -> Result<Found> {
         let own_model = self.model.rates_between_by_worker(true);
         let fits = own_model.shrinkage().fits_between(self.answers, self.k)
-            && own_model.is_allowed(self.answers);
+            && own_model.is_allowed(self.answers, 1);
         let rows = self.answers.n_rows();
         if fits && !is_affordable(rows, self.k) {
             report.notes.push(

@@ -10,9 +10,10 @@
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum CrowdMethod {
-    /// `Block` or `BlockByWorker`, whichever has the higher evidence, rates being integrated out;
-    /// `Block` alone where there are too many rows and clusters for both; `Pairs` where the objects
-    /// were compared less often than there are clusters.
+    /// `BlockByWorker` where its [evidence](crate::CrowdResult::evidence) is higher than that of
+    /// `Block` by more than 3 nats, else `Block`; `Block` alone where there are too many rows and
+    /// clusters for both; `Pairs` where the objects were compared less often than there are
+    /// clusters.
     #[default]
     Auto,
     /// The worker-aware block model, [`BlockModel`](crate::BlockModel).

@@ -57,7 +57,9 @@ pub struct CrowdResult {
     /// What else some of the workers may have grouped by, where the answers show it significantly.
     pub alternative: Option<AlternativeClustering>,
     /// Evidence (nats) for the methods that `Auto` compared: expected log-probability of the
-    /// answers, rates integrated out.
+    /// answers and of the clusters, plus the entropy of the memberships. Of `block-by-worker` the
+    /// rates of each worker between clusters are integrated out; all other rates, and all of
+    /// `block`, are put in as fitted.
     pub evidence: Vec<(String, f64)>,
     /// Log-likelihood per unseen pair answer (nats) of the penalty factors c that `Rmc` compared.
     pub held_out: Vec<(String, f64)>,
@@ -67,8 +69,8 @@ pub struct CrowdResult {
     /// clusters was automatic. Where answers are all alike the partition may have others, and
     /// `Bayesian` into a given number has no posterior.
     pub cluster_count: Option<ClusterCount>,
-    /// The rank of the completed similarity, where the number of clusters was automatic and at most
-    /// 1,200 objects were compared.
+    /// The rank of the completed similarity, where the number of clusters was automatic, at most
+    /// 1,200 objects were compared and the memory budget allows it.
     pub completed_rank: Option<CompletedRank>,
 }
 

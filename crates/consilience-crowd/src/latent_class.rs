@@ -59,7 +59,8 @@ pub(crate) fn best(
 ) -> Result<LatentClasses> {
     let tasks = Tasks::of(answers)?;
     let fit = |s: usize| tasks.fit_from(model, starts[s].clone(), observer);
-    let mut fits = best_fits(starts.len(), 1, |fit: &LatentClasses| fit.evidence, fit)?;
+    let abreast = model.abreast(answers);
+    let mut fits = best_fits(starts.len(), (1, abreast), |fit: &LatentClasses| fit.evidence, fit)?;
     fits.pop().ok_or_else(|| Error::invalid("0 starts; expected at least 1"))
 }
 

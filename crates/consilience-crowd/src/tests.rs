@@ -226,7 +226,8 @@ fn a_second_criterion_is_found_where_there_is_one() {
         assert_eq!(second.workers, (30..42).collect::<Vec<_>>(), "{draw}");
         assert!(nmi(&second.partition, &other) > 0.85 && second.significance > 4.0, "{draw}");
     }
-    assert!(seen >= 4, "{seen} of 8");
+    // By standard errors about 0, as once, 5.
+    assert!(seen >= 7, "{seen} of 8");
 }
 
 #[test]
@@ -536,12 +537,16 @@ fn a_few_annotated_objects_of_many_classes_help_and_do_not_harm() {
         let plain = Rdml::new(10).fit_completed(x.view(), &nothing, &()).unwrap().output;
         let plain = nmi(&plain.clustering.partition, &truth);
         let of = |semi: SemiCrowd| {
-            let found = semi.fit(x.view(), &answers, &()).unwrap().output;
-            nmi(&found.completed.clustering.partition, &truth)
+            let found = semi.fit(x.view(), &answers, &())?.output;
+            Ok(nmi(&found.completed.clustering.partition, &truth))
         };
-        let own = of(SemiCrowd::new(10));
+        let own = of(SemiCrowd::new(10)).unwrap();
         let before = SemiCrowd::new(10).penalty(PenaltyChoice::Factor(1.3)).cross_validated(false);
-        let before = of(before);
+        let before = of(before).unwrap_or_else(|error: consilience_core::Error| {
+            // The optimum at c = 1.3 is A = 0 with the last two draws.
+            assert_eq!(error.kind(), ErrorKind::Empty, "{error}");
+            0.0
+        });
         println!("seed {seed}, {shared}: plain {plain}, default {own}, c = 1.3 {before}");
         assert!(own > before + 0.2, "{own} {before}");
         assert!(own > if shared { plain + 0.3 } else { plain - 0.02 }, "{own} {plain}");

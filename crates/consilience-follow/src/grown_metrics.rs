@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use consilience_core::{Ensemble, MemoryBudget, Observer, Pair, Report, Result};
 use consilience_num::logdet::LogDet;
-use consilience_num::reduce::try_map_each;
+use consilience_num::reduce::try_map_few;
 use ndarray::Array2;
 
 use crate::consensus_embedding::{ConsensusEmbedding, tell};
@@ -10,8 +10,8 @@ use crate::coordinates::Coordinates;
 use crate::metric_rule::{MetricRule, check_metrics};
 use crate::space_metric::SpaceMetric;
 
-/// Bytes of the overlap of two clusters, while they are found.
-const OVERLAP: usize = 28;
+/// Bytes of the overlap of two clusters.
+const OVERLAP: usize = 12;
 /// The weight of all grown members together, in units of that of all given ones.
 const GROWN_SHARE: f64 = 0.5;
 
@@ -114,13 +114,7 @@ fn each_fold<T: Send>(
     let fits =
         |&folds: &usize| budget.allows_table(folds.saturating_mul(clusters), clusters, OVERLAP);
     let abreast = (1..=rule.folds).rev().find(fits).unwrap_or(1);
-    let mut made = Vec::with_capacity(rule.folds);
-    while made.len() < rule.folds {
-        let first = made.len();
-        let next = abreast.min(rule.folds - first);
-        made.extend(try_map_each(next, &|at| make(first + at))?);
-    }
-    Ok(made)
+    try_map_few(rule.folds, abreast, make)
 }
 
 /// Weights of all members, or of those that were made without a fold; the other grown ones get 0.

@@ -10,7 +10,7 @@ use consilience_core::{
     with_rows,
 };
 use consilience_metric::{Itml, LinearMap, MetricLearner};
-use consilience_num::reduce::try_map_each;
+use consilience_num::reduce::{try_map_each, try_map_few};
 use consilience_num::svd::{SvdOptions, try_truncated_svd};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 
@@ -249,7 +249,7 @@ impl MemberGrowth {
     ) -> Result<Fit<GrownMembers>> {
         let features = features.dense()?;
         let objects = Objects::of(features.n_objects(), counts)?;
-        let range = self.checked(features, &objects, clusters, constraints, budget)?;
+        let (range, abreast) = self.checked(features, &objects, clusters, constraints, budget)?;
         let asked = features.n_features() > self.components;
         let count = if asked { COMPONENTS.max(self.components) } else { COMPONENTS };
         let sample = self.sample_for(*range.end());
@@ -263,10 +263,10 @@ impl MemberGrowth {
         let folds = if many {
             let seen = leading(self.components);
             let source = Source { features: seen.view().into(), objects, learner };
-            self.grow_folds(source, &range, constraints, observer)?
+            self.grow_folds(source, (&range, abreast), constraints, observer)?
         } else {
             let source = Source { features, objects, learner };
-            self.grow_folds(source, &range, constraints, observer)?
+            self.grow_folds(source, (&range, abreast), constraints, observer)?
         };
         let features = leading(COMPONENTS);
         let mut grown = GrownMembers { members: Vec::new(), left_out: Vec::new(), features };
@@ -286,7 +286,8 @@ impl MemberGrowth {
         Ok(Fit::new(grown, report))
     }
 
-    /// The numbers of clusters of members, after everything has been checked.
+    /// The numbers of clusters of members, and how many folds are made at the same time, after
+    /// everything has been checked.
     fn checked(
         &self,
         features: Dense<'_>,
@@ -294,7 +295,7 @@ impl MemberGrowth {
         clusters: usize,
         constraints: &Constraints,
         budget: MemoryBudget,
-    ) -> Result<RangeInclusive<usize>> {
+    ) -> Result<(RangeInclusive<usize>, usize)> {
         let (rows, n) = (features.n_objects(), objects.total());
         ensure!(
             (1..=n).contains(&clusters),
@@ -325,35 +326,33 @@ impl MemberGrowth {
             sample >= *range.end(),
             invalid("members of up to {} clusters made from {sample} objects", range.end())
         );
-        self.check_room((rows, features.n_features()), objects, sample, budget)?;
-        Ok(range)
+        let abreast = self.abreast((rows, features.n_features()), objects, sample, budget)?;
+        Ok((range, abreast))
     }
 
-    /// Refuses growth from so many rows of so many features, members being made from `sample`
-    /// objects, that does not fit.
-    fn check_room(
+    /// How many folds are made at the same time: all of them, or as many as fit. Refuses growth
+    /// from so many rows of so many features, members being made from `sample` objects, of which
+    /// not one fold fits.
+    fn abreast(
         &self,
         (rows, d): (usize, usize),
         objects: &Objects<'_>,
         sample: usize,
         budget: MemoryBudget,
-    ) -> Result<()> {
+    ) -> Result<usize> {
         let drawn = sample.min(objects.total());
         let (width, most) = (d.min(self.components), d.min(COMPONENTS.max(self.components)));
-        // All folds may be made at the same time.
-        let abreast = self.folds.min(self.members);
         // Rows stand for more objects than there may be room for.
         let seen = if objects.counted() { drawn } else { rows };
-        let tables = [
-            // Of each fold what its learner sees, and what its members are made from.
-            (seen.saturating_mul(abreast), width),
-            (drawn.saturating_mul(abreast), width.saturating_mul(2).saturating_add(1)),
-            // The components: those of a sample while they are found, and of all rows in single
-            // precision, twice.
-            (drawn.min(rows), d.saturating_mul(2).saturating_add(most)),
-            (rows, most),
-        ];
-        budget.check_tables("objects that members are made from", &tables, 8)
+        // Of each fold what its learner sees, and what its members are made from; and the
+        // components, those of a sample while they are found, and of all rows in single precision,
+        // twice.
+        let of_fold = seen.saturating_add(2 * drawn).saturating_mul(width).saturating_add(drawn);
+        let components = d.saturating_mul(2).saturating_add(most);
+        let tables = |folds| [(of_fold, folds), (drawn.min(rows), components), (rows, most)];
+        budget.check_tables("objects that members are made from", &tables(1), 8)?;
+        let fits = |&folds: &usize| budget.allows_tables(&tables(folds), 8);
+        Ok((1..=self.folds.min(self.members)).rev().find(fits).unwrap_or(1))
     }
 
     /// Objects to make members of up to so many clusters from.
@@ -365,13 +364,13 @@ impl MemberGrowth {
     fn grow_folds(
         &self,
         source: Source<'_, '_>,
-        range: &RangeInclusive<usize>,
+        (range, abreast): (&RangeInclusive<usize>, usize),
         constraints: &Constraints,
         observer: &dyn Observer,
     ) -> Result<Vec<Fit<Vec<Partition>>>> {
         let done = AtomicUsize::new(0);
         let one = |fold| self.grow_without(fold, &source, range, constraints, (&done, observer));
-        try_map_each(self.folds.min(self.members), &one)
+        try_map_few(self.folds.min(self.members), abreast, &one)
     }
 
     /// The members that are made without one fold of the links.

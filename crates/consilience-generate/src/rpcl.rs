@@ -17,12 +17,11 @@ const PRESENTATIONS: usize = 100_000;
 /// Numbers of units that are looked at between two questions whether to stop, at most.
 const WORK: usize = 1 << 24;
 
-/// Rival penalised competitive learning: finds the number of clusters itself, up to the number
-/// asked for.
+/// Rival penalised competitive learning: as many clusters as were asked for or fewer, as units that
+/// win nothing are driven away.
 ///
-/// For members that should not be told k, where an upper bound is known. Not where exactly k
-/// clusters are needed, or where clusters overlap heavily: it then keeps more units than there are
-/// clusters.
+/// For members of which k is an upper bound, and not a far one. Not where exactly k clusters are
+/// needed, nor to find out how many there are: what is left depends on the penalty rate (below).
 ///
 /// ```text
 /// w = argmin_c g_c |x - c|^2,  r = second,  g_c = wins of c / all wins
@@ -30,6 +29,24 @@ const WORK: usize = 1 << 24;
 /// ```
 ///
 /// A unit that no object is nearest to in the end is dropped.
+///
+/// How many are left goes by [`penalty_rate`](Rpcl::penalty_rate), by how many were asked for and
+/// by how far the clusters are apart. Of four normal clusters of 100 objects, at the corners of a
+/// square whose sides are so many deviations long, in 15 draws by default presentations:
+///
+/// | asked for | sides | .002 (default) | .005 | .01 | .02 | .04 |
+/// |---|---|---|---|---|---|---|
+/// | 6 | 20 | 4 | 4 | 4 | 4 | 4 |
+/// | 6 | 5 | 6 | 4 | 4 | 3 or 4 | 1 to 4 |
+/// | 8 | 20 | 4 to 8 | 4 to 8 | 4 | 4 | 4 |
+/// | 8 | 5 | 8 | 4 to 8 | 4 | 4 | 1 to 4 |
+/// | 16 | 20 | 16 | 11 to 16 | 4 to 16 | 4 | 4 |
+/// | 16 | 5 | 16 | 16 | 15 or 16 | 4 | 2 to 4 |
+///
+/// So the default suits clusters that are far apart and an upper bound of 1.5 times as many, .01
+/// one of twice as many and .02 one of four times as many; a higher rate drives away centres of
+/// clusters as well. Five times the [`presentations`](Rpcl::presentations) leave fewer units too,
+/// but do less than twice the rate. Try some rates, and see where the number stays the same.
 ///
 /// ```
 /// use consilience::Seed;
@@ -76,7 +93,8 @@ impl Rpcl {
         /// First rate a at which the winner moves. Default 0.05; above 0, at most 1.
         pub fn learning_rate(mut self, rate: f64) { self.learning_rate = rate }
 
-        /// First rate b at which the rival is pushed away. Default 0.002; at least 0, below a.
+        /// First rate b at which the rival is pushed away: the higher, the fewer clusters are left,
+        /// in the end fewer than there are. Default 0.002; at least 0, below a.
         pub fn penalty_rate(mut self, rate: f64) { self.penalty_rate = rate }
 
         /// How many objects are presented, drawn at random with repetition. Default 50 per object,

@@ -5,7 +5,7 @@ use consilience_core::{
 use consilience_num::eigen::{TruncatedOptions, try_symmetric_eigen, try_truncated_eigen};
 use consilience_num::exp_all;
 use consilience_num::kmeans::fit;
-use consilience_num::transfer::try_small_side;
+use consilience_num::transfer::{small_side_columns, try_small_side};
 use ndarray::{Array2, ArrayView2};
 use pulp::Arch;
 use rayon::prelude::*;
@@ -206,7 +206,9 @@ impl Spectral {
             }
         } else {
             let count = self.landmark_count(x.nrows(), clusters);
-            self.budget.check_square("similarities of the landmarks", count, size_of::<f64>())?;
+            let columns = small_side_columns(count, clusters);
+            let entry = size_of::<f64>();
+            self.budget.check_table("similarities of the landmarks", count, columns, entry)?;
             self.budget.check_table("eigenvectors", x.nrows(), clusters, size_of::<f64>())?;
             let marks = landmarks(x, count, seed, observer)?;
             self.by_landmarks(x, weights, clusters, &marks, observer)?
@@ -257,7 +259,8 @@ impl Spectral {
                 }
             }
         }
-        let Some(side) = try_small_side(gram.view(), k, 0.0, observer)? else { return Ok(None) };
+        let side = try_small_side(gram.view(), k, 0.0, self.budget, observer)?;
+        let Some(side) = side else { return Ok(None) };
         let mut out = Array2::zeros((m, side.values.len()));
         for (at, (row, mut out)) in z.chunks(near).zip(out.rows_mut()).enumerate() {
             if at % OFTEN == 0 {

@@ -113,7 +113,7 @@ fn rings_need_more_than_balls() {
 }
 
 #[test]
-fn rpcl_finds_the_number_of_clusters() {
+fn rpcl_finds_the_number_of_clusters_at_a_fitting_rate() {
     let (x, truth) = blobs(400, 2, 3, 8);
     let mut exact = 0;
     for seed in 0..10 {
@@ -122,6 +122,12 @@ fn rpcl_finds_the_number_of_clusters() {
         exact += usize::from(found.output.n_clusters() == 3);
     }
     assert!(exact >= 5, "exact in {exact} of 10");
+    // Under the default rate most of many units stay, under a high one not even the clusters.
+    let left = |rate: f64, asked: usize| {
+        let rpcl = Rpcl::new().penalty_rate(rate);
+        rpcl.fit(x.view().into(), asked, Seed(1), &()).unwrap().output.n_clusters()
+    };
+    assert!(left(0.002, 12) > 6 && left(0.02, 12) == 3, "{} {}", left(0.002, 12), left(0.02, 12));
     // Units stay where no rival is pushed away.
     let lazy = Rpcl::new().penalty_rate(0.0).fit(x.view().into(), 6, Seed(0), &()).unwrap();
     assert!(lazy.output.n_clusters() > 3, "{}", lazy.output.n_clusters());

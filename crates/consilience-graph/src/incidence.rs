@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use consilience_core::{
     Error, LabelInt, MemoryBudget, Observer, Result, ensure, room, sizes_in_lowest_terms,
@@ -14,6 +15,8 @@ use crate::Microclusters;
 
 /// Rows that are listed between two questions whether to stop.
 const OFTEN: usize = 1 << 14;
+/// Clusters whose overlaps with all others are found before they are packed.
+const ROWS: usize = 128;
 
 /// Which clusters of the ensemble each microcluster lies in: the bipartite graph B0 of
 /// microclusters (rows) and the clusters of all members (columns), with an entry 1 where a cluster
@@ -308,14 +311,19 @@ impl ClusterIncidence {
     /// # Errors
     /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge).
     pub fn check_overlaps(&self, budget: MemoryBudget) -> Result<()> {
-        let c = self.n_clusters();
-        // Clusters share an object where one of them has it in both: at most all pairs.
+        let (c, pairs) = (self.n_clusters(), self.most_overlaps());
+        // 12 bytes each, and some rows while they are found, in room that doubles.
+        let found = pairs.min(ROWS.saturating_mul(c)).saturating_mul(32);
+        let counted = c.saturating_mul(self.n_members()).saturating_mul(8);
+        let tables = [(pairs, 12), (found.max(counted), 1)];
+        budget.check_tables("overlaps of clusters", &tables, 1)
+    }
+
+    /// Clusters share an object where one of them has it in both: at most all pairs.
+    fn most_overlaps(&self) -> usize {
         let own = (0..self.n_rows()).map(|i| self.clusters_of(i).len());
         let shared = own.fold(0usize, |sum, m| sum.saturating_add(m.saturating_mul(m)));
-        let pairs = shared.min(c.saturating_mul(c));
-        // While they are found 16 bytes each, then 12 beside these.
-        budget.check_table("overlaps of clusters", pairs, 1, 28)?;
-        budget.check_table("objects of clusters by members", c, self.n_members(), 8)
+        shared.min(self.n_clusters().saturating_pow(2))
     }
 
     /// The clusters of one member.
@@ -426,43 +434,58 @@ impl ClusterIncidence {
         );
         let c = self.n_clusters();
         let shown = weights.iter().all(|&w| w > 0.0);
-        let rows: Vec<Vec<(u32, f64)>> = (0..c)
-            .into_par_iter()
-            .map_init(
-                || (vec![0.0; c], vec![false; c], Vec::new()),
-                |(sum, seen, at), cluster| {
-                    if cluster % 64 == 0 {
-                        observer.check()?;
-                    }
-                    let rows = || self.shares_in(cluster).map(|(i, p)| (i, p, weights[i]));
-                    let steps: usize = rows().map(|(i, ..)| self.clusters_of(i).len()).sum();
-                    if shown && steps > c {
-                        // Most clusters overlap: their sums tell which.
-                        rows().for_each(|(i, p, w)| self.add(i, p, w, |d, x| sum[d] += x));
-                        let all = (0..).zip(sum).map(|(d, sum)| (d, std::mem::take(sum)));
-                        return Ok(all.filter(|&(_, sum)| sum > 0.0).collect());
-                    }
-                    for (i, p, w) in rows() {
-                        self.add(i, p, w, |d, x| {
-                            if !seen[d] {
-                                seen[d] = true;
-                                at.push(d as u32);
-                            }
-                            sum[d] += x;
-                        });
-                    }
-                    at.sort_unstable();
-                    Ok(at
-                        .drain(..)
-                        .map(|d| {
-                            seen[d as usize] = false;
-                            (d, std::mem::take(&mut sum[d as usize]))
-                        })
-                        .collect())
-                },
-            )
-            .collect::<Result<_>>()?;
-        Csr::try_from_rows(c, rows)
+        // The bound may be far off: where the system has no room for it there may be for what is.
+        let mut out = Csr::with_room(c, self.most_overlaps()).or_else(|_| Csr::with_room(c, 0))?;
+        let spare = Mutex::default();
+        for first in (0..c).step_by(ROWS) {
+            let rows: Vec<Vec<(u32, f64)>> = (first..c.min(first + ROWS))
+                .into_par_iter()
+                .map_init(
+                    || Lent::of(&spare, c),
+                    |lent, cluster| {
+                        let Sums { sum, seen, at } = &mut lent.sums;
+                        if cluster % 64 == 0 {
+                            observer.check()?;
+                        }
+                        let rows = || self.shares_in(cluster).map(|(i, p)| (i, p, weights[i]));
+                        let steps: usize = rows().map(|(i, ..)| self.clusters_of(i).len()).sum();
+                        if shown && steps > c {
+                            // Most clusters overlap: their sums tell which.
+                            self.add_overlaps(cluster, weights, sum);
+                            let all = (0..).zip(sum).map(|(d, sum)| (d, std::mem::take(sum)));
+                            return Ok(all.filter(|&(_, sum)| sum > 0.0).collect());
+                        }
+                        for (i, p, w) in rows() {
+                            self.add(i, p, w, |d, x| {
+                                if !seen[d] {
+                                    seen[d] = true;
+                                    at.push(d as u32);
+                                }
+                                sum[d] += x;
+                            });
+                        }
+                        at.sort_unstable();
+                        Ok(at
+                            .drain(..)
+                            .map(|d| {
+                                seen[d as usize] = false;
+                                (d, std::mem::take(&mut sum[d as usize]))
+                            })
+                            .collect())
+                    },
+                )
+                .collect::<Result<_>>()?;
+            rows.into_iter().try_for_each(|row| out.push_row(row))?;
+        }
+        out.shrink_to_fit();
+        Ok(out)
+    }
+
+    /// Adds to one number for each cluster the summed weight that it shares with this one.
+    pub(crate) fn add_overlaps(&self, cluster: usize, weights: &[f64], sums: &mut [f64]) {
+        for (i, p) in self.shares_in(cluster) {
+            self.add(i, p, weights[i], |d, x| sums[d] += x);
+        }
     }
 
     /// What microcluster i of weight w, with membership p in one cluster, adds to the overlap of
@@ -475,6 +498,36 @@ impl ClusterIncidence {
         } else {
             self.clusters_of(i).iter().for_each(|&d| add(d as usize, w));
         }
+    }
+}
+
+/// Overlaps of one cluster with all others: nothing but zeros between two clusters.
+#[derive(Default)]
+struct Sums {
+    sum: Vec<f64>,
+    seen: Vec<bool>,
+    at: Vec<u32>,
+}
+
+/// Tables that go back to where they came from: of many clusters they take longer to make than
+/// some rows do.
+struct Lent<'a> {
+    sums: Sums,
+    spare: &'a Mutex<Vec<Sums>>,
+}
+
+impl<'a> Lent<'a> {
+    fn of(spare: &'a Mutex<Vec<Sums>>, clusters: usize) -> Self {
+        let found = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let new = || Sums { sum: vec![0.0; clusters], seen: vec![false; clusters], at: Vec::new() };
+        Lent { sums: found.unwrap_or_else(new), spare }
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        let sums = std::mem::take(&mut self.sums);
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(sums);
     }
 }
 

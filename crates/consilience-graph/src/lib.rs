@@ -90,6 +90,8 @@ pub use reliability::{
 pub use rows::each_row;
 pub use similarity_from_sprs::similarity_from_sprs;
 pub use spectral_cut::SpectralCut;
-pub use spectrum::{Eigenpairs, IncidenceSpectrum, leading_eigenpairs};
+pub use spectrum::{
+    Eigenpairs, IncidenceSpectrum, eigen_columns, leading_eigenpairs, leading_eigenpairs_within,
+};
 pub use transfer_cut::TransferCut;
 pub use vat::vat_order;

@@ -1,7 +1,8 @@
-use consilience_core::{Error, MemoryBudget, Observer, Result, ensure, room};
+use consilience_core::{Error, MemoryBudget, Observer, Result, Stop, ensure, room};
 use consilience_num::eigen::{
-    SymmetricOperator, TruncatedOptions, try_symmetric_eigen, try_truncated_eigen,
+    EIGEN_SQUARES, SymmetricOperator, TruncatedOptions, try_symmetric_eigen, try_truncated_eigen,
 };
+use consilience_num::reduce::ordered_sum;
 use consilience_num::transfer::DENSE;
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
@@ -16,7 +17,10 @@ const STORED: usize = 2;
 /// Vectors that an iteration for eigenpairs takes beside those wanted, and what is in its basis at
 /// least, as in [`try_truncated_eigen`].
 const GUARDS: usize = 4;
+const VECTORS: &str = "eigenvectors of clusters";
 const BASIS: usize = 128;
+/// Clusters whose overlaps one task squares.
+const CLUSTERS: usize = 32;
 /// Weights beyond these overflow or vanish when multiplied.
 const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 
@@ -120,25 +124,8 @@ impl IncidenceSpectrum {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let c = incidence.n_clusters();
-        ensure!(weights.len() == c, shape("{} weights for {c} clusters", weights.len()));
-        if let Some((j, w)) = weights.iter().enumerate().find(|(_, w)| !WEIGHTS.contains(w)) {
-            return Err(Error::invalid(format!(
-                "weight {w} of cluster {j}; expected 1e-100 to 1e100"
-            )));
-        }
-        ensure!(incidence.n_rows() > 0, empty("an incidence without microclusters"));
-        // Every microcluster is labelled by some member, so no degree is 0.
-        let degree: Vec<f64> = (0..incidence.n_rows())
-            .into_par_iter()
-            .map(|i| incidence.shares_of(i).map(|(j, p)| weights[j] * p).sum())
-            .collect();
-        observer.check()?;
-        // X does not depend on the unit of the sizes, and rounding should not either.
-        let LowestTerms { sizes, objects, unit } = incidence.in_lowest_terms()?;
-        let shares: Vec<f64> = sizes.iter().zip(&degree).map(|(s, d)| s / d).collect();
-        // X'X = diag(a) B0' S D_r^-1 B0 diag(a), with a = w D_c^-1/2 and D_c = w |c|.
-        observer.check()?;
-        let a: Vec<f64> = weights.iter().zip(&*objects).map(|(w, n)| (w / n).sqrt()).collect();
+        let Normalized { shares, scale: a, degree, unit } =
+            Normalized::of(incidence, weights, observer)?;
         let Eigenpairs { values, vectors, converged } =
             leading(incidence, &shares, &a, count.min(c), budget, observer)?;
         observer.check()?;
@@ -148,6 +135,47 @@ impl IncidenceSpectrum {
         }
         let row_scale = degree.iter().map(|d| d.sqrt().recip()).collect();
         Ok(IncidenceSpectrum { values, vectors, converged, projection, row_scale, unit })
+    }
+
+    /// The sum of the squares of all values, `|X'X|_F^2`, without finding them: where members
+    /// agree, the number of their clusters.
+    ///
+    /// ```
+    /// use consilience::{Ensemble, Microclusters, Partition};
+    /// use consilience::graph::{ClusterIncidence, IncidenceSpectrum};
+    ///
+    /// let ensemble = Ensemble::new(vec![Partition::from_labels(&[0, 0, 1, 2, 2])?; 4])?;
+    /// let incidence = ClusterIncidence::of(&Microclusters::of(&ensemble)?)?;
+    /// let squares = IncidenceSpectrum::sum_of_squares(&incidence, &[1.0; 12], &())?;
+    /// assert!((squares - 3.0).abs() < 1e-12);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Complexity
+    /// O(n~ M^2 + C^2) in parallel, memory for C numbers on each thread.
+    ///
+    /// # Errors
+    /// As [`IncidenceSpectrum::of`], but for the vectors.
+    pub fn sum_of_squares(
+        incidence: &ClusterIncidence,
+        weights: &[f64],
+        observer: &dyn Observer,
+    ) -> Result<f64> {
+        let Normalized { shares, scale, .. } = Normalized::of(incidence, weights, observer)?;
+        let (c, stop) = (incidence.n_clusters(), Stop::new(observer));
+        let sum = ordered_sum(c, CLUSTERS, |clusters| {
+            let mut overlaps = vec![0.0; c];
+            let mut total = 0.0;
+            for cluster in clusters.take_while(|_| !stop.asked()) {
+                incidence.add_overlaps(cluster, &shares, &mut overlaps);
+                for (overlap, a) in overlaps.iter_mut().zip(&scale) {
+                    total += (std::mem::take(overlap) * scale[cluster] * a).powi(2);
+                }
+            }
+            total
+        });
+        stop.check()?;
+        Ok(sum)
     }
 
     /// `S^-1/2 X V`, one row per microcluster and the first `count` columns: left singular vectors
@@ -186,6 +214,44 @@ impl IncidenceSpectrum {
             row *= scale;
         }
         Ok(rows)
+    }
+}
+
+/// X'X is `diag(scale) B0' diag(shares) B0 diag(scale)`.
+struct Normalized {
+    /// `S D_r^-1`, of the microclusters.
+    shares: Vec<f64>,
+    /// `w D_c^-1/2`, of the clusters.
+    scale: Vec<f64>,
+    /// `D_r`.
+    degree: Vec<f64>,
+    /// What divides all sizes, by which they were divided.
+    unit: f64,
+}
+
+impl Normalized {
+    fn of(incidence: &ClusterIncidence, weights: &[f64], observer: &dyn Observer) -> Result<Self> {
+        let c = incidence.n_clusters();
+        ensure!(weights.len() == c, shape("{} weights for {c} clusters", weights.len()));
+        if let Some((j, w)) = weights.iter().enumerate().find(|(_, w)| !WEIGHTS.contains(w)) {
+            return Err(Error::invalid(format!(
+                "weight {w} of cluster {j}; expected 1e-100 to 1e100"
+            )));
+        }
+        ensure!(incidence.n_rows() > 0, empty("an incidence without microclusters"));
+        // Every microcluster is labelled by some member, so no degree is 0.
+        let degree: Vec<f64> = (0..incidence.n_rows())
+            .into_par_iter()
+            .map(|i| incidence.shares_of(i).map(|(j, p)| weights[j] * p).sum())
+            .collect();
+        observer.check()?;
+        // X does not depend on the unit of the sizes, and rounding should not either.
+        let LowestTerms { sizes, objects, unit } = incidence.in_lowest_terms()?;
+        let shares: Vec<f64> = sizes.iter().zip(&degree).map(|(s, d)| s / d).collect();
+        // D_c = w |c|.
+        observer.check()?;
+        let scale = weights.iter().zip(&*objects).map(|(w, n)| (w / n).sqrt()).collect();
+        Ok(Normalized { shares, scale, degree, unit })
     }
 }
 
@@ -249,6 +315,17 @@ pub fn leading_eigenpairs(
     count: usize,
     observer: &dyn Observer,
 ) -> Result<Eigenpairs> {
+    leading_eigenpairs_within(a, count, MemoryBudget::bytes(u64::MAX), observer)
+}
+
+/// As [`leading_eigenpairs`], which holds [`eigen_columns`] within this budget.
+#[doc(hidden)]
+pub fn leading_eigenpairs_within(
+    a: &Array2<f64>,
+    count: usize,
+    budget: MemoryBudget,
+    observer: &dyn Observer,
+) -> Result<Eigenpairs> {
     let n = a.nrows();
     let count = count.min(n);
     if n > DENSE && 5 * count < n {
@@ -258,10 +335,28 @@ pub fn leading_eigenpairs(
             return Ok(Eigenpairs { values, vectors, converged });
         }
     }
+    budget.check_table(VECTORS, n, EIGEN_SQUARES.saturating_mul(n), 8)?;
     let all = try_symmetric_eigen(a.view())?
         .ok_or_else(|| Error::invalid("the weights of the graph overflow when multiplied"))?;
     let vectors = room::copied_table(all.vectors.slice(s![.., ..count]))?;
     Ok(Eigenpairs { values: all.values[..count].to_vec(), vectors, converged: true })
+}
+
+/// Columns of n numbers that are held while [`leading_eigenpairs`] finds so many of a matrix of n
+/// rows, those of the matrix among them; of all pairs, where those wanted do not converge,
+/// [`EIGEN_SQUARES`] times the matrix.
+#[doc(hidden)]
+pub fn eigen_columns(n: usize, count: usize) -> usize {
+    let all = EIGEN_SQUARES.saturating_mul(n);
+    // Else there is no room for a basis beside what is wanted: all pairs are found.
+    let iterated = n > DENSE && 5 * count < n && n >= count + 5 * (count + GUARDS);
+    if iterated { all.min(n + basis_columns(count)) } else { all }
+}
+
+/// The basis, two blocks, what comes of them, and the products with either side.
+fn basis_columns(count: usize) -> usize {
+    let block = count + GUARDS;
+    (6 * block).max(BASIS) + 5 * block
 }
 
 /// Whether pairs found by iteration are taken: all pairs of a very large matrix cost too much.
@@ -298,26 +393,24 @@ pub(crate) fn leading(
         }
         observer.check()?;
     }
-    budget.check_square("eigenvectors of clusters", c, 32)?;
+    budget.check_table(VECTORS, c, EIGEN_SQUARES.saturating_mul(c), 8)?;
     let stored = match stored {
         Some(stored) => stored,
         None => assembled()?,
     };
-    leading_eigenpairs(&stored.to_dense()?, count, observer)
+    let dense = stored.to_dense()?;
+    drop(stored);
+    leading_eigenpairs_within(&dense, count, budget, observer)
 }
 
 /// Refuses vectors that do not fit the budget: what the iteration for `count` eigenpairs of `c`
 /// clusters takes, where a product goes over so many rows of the incidence.
 fn check_basis(budget: MemoryBudget, c: usize, rows: usize, count: usize) -> Result<()> {
-    let block = count + GUARDS;
-    if c < count + 5 * block {
-        // There is no room for a basis beside what is wanted: all pairs are found.
-        return budget.check_square("eigenvectors of clusters", c, 32);
-    }
-    // The basis, two blocks, what comes of them, and the products with either side.
-    let columns = (6 * block).max(BASIS) + 5 * block;
-    let numbers = c.saturating_mul(columns).saturating_add(rows.saturating_mul(block));
-    budget.check_table("vectors of clusters, for eigenpairs,", numbers, 1, 8)
+    let columns = eigen_columns(c, count);
+    // The iteration needs no matrix.
+    let own = if columns < EIGEN_SQUARES.saturating_mul(c) { columns - c } else { columns };
+    let tables = [(c, own), (rows, count + GUARDS)];
+    budget.check_tables("vectors of clusters, for eigenpairs", &tables, 8)
 }
 
 /// Whether so many pairs of clusters may overlap that multiplying by the incidence twice costs less
@@ -366,10 +459,11 @@ mod tests {
             }
         }
         // Nearly a fifth of the pairs: there is no room for an iteration.
-        let dense = check_basis(MemoryBudget::bytes(32 * 1000 * 1000), 1000, 10, 199);
-        assert!(dense.is_ok());
-        let dense = check_basis(MemoryBudget::bytes(32 * 1000 * 1000 - 1), 1000, 10, 199);
-        assert_eq!(dense.unwrap_err().kind(), consilience_core::ErrorKind::TooLarge);
+        let needed = 8 * (EIGEN_SQUARES * 1000 * 1000 + 10 * 203) as u64;
+        let dense = |bytes| check_basis(MemoryBudget::bytes(bytes), 1000, 10, 199);
+        assert!(dense(needed).is_ok());
+        let refused = dense(needed - 1).unwrap_err();
+        assert_eq!(refused.kind(), consilience_core::ErrorKind::TooLarge);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::{
     ClusterIncidence, Components, IncidenceSpectrum, SpectralCount, cluster_directions,
-    leading_eigenpairs,
+    eigen_columns, leading_eigenpairs_within,
 };
 
 /// Rows that one task works through.
@@ -153,14 +153,12 @@ impl TransferCut {
             return Ok(joined);
         }
         // X = D_x^-1/2 B D_y^-1/2; the small matrix is X'X.
-        self.budget.check_square("overlaps of right nodes", right, 32)?;
-        let x = normalised(b, &rows, &stop)?;
         let count = SpectralCount::new(self.clusters, left)?;
-        let found = leading_eigenpairs(
-            &overlaps(x.view(), &stop)?,
-            count.eigenpairs().min(right),
-            observer,
-        )?;
+        let tables = [(left, right), (right, eigen_columns(right, count.eigenpairs()))];
+        self.budget.check_tables("the graph, and overlaps of right nodes", &tables, 8)?;
+        let x = normalised(b, &rows, &stop)?;
+        let small = overlaps(x.view(), &stop)?;
+        let found = leading_eigenpairs_within(&small, count.eigenpairs(), self.budget, observer)?;
         observer.check()?;
         let k = count.clusters(&found.values);
         if let Some(joined) = parts.joined(k) {

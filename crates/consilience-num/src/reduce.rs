@@ -5,7 +5,7 @@
 //! on its own, and the results are folded in the order of the chunks.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -134,18 +134,46 @@ pub fn try_map_each<T: Send, E: Send>(
     n: usize,
     f: &(dyn Fn(usize) -> Result<T, E> + Sync),
 ) -> Result<Vec<T>, E> {
-    let failed = AtomicBool::new(false);
-    let found = map_each(n, &|i| {
-        if failed.load(Ordering::Relaxed) {
-            return None;
+    try_map_few(n, n, f)
+}
+
+/// As [`try_map_each`], with no more than `abreast` of them (or one) on their way at the same time:
+/// for what takes much memory, also where a thread that waits inside of one would begin another.
+///
+/// ```
+/// use consilience::num::reduce::try_map_few;
+///
+/// let squares = try_map_few(4, 2, &|i| Ok::<usize, ()>(i * i));
+/// assert_eq!(squares, Ok(vec![0, 1, 4, 9]));
+/// ```
+///
+/// # Complexity
+/// At most one call of `f` for each number.
+///
+/// # Errors
+/// Those of `f`.
+pub fn try_map_few<T: Send, E: Send>(
+    n: usize,
+    abreast: usize,
+    f: &(dyn Fn(usize) -> Result<T, E> + Sync),
+) -> Result<Vec<T>, E> {
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let places: Vec<Mutex<Option<Result<T, E>>>> = (0..n).map(|_| Mutex::new(None)).collect();
+    let workers = abreast.clamp(1, n.max(1));
+    each(workers, &|_| {
+        while !failed.load(Ordering::Relaxed) {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(place) = places.get(i) else { break };
+            let value = f(i);
+            failed.fetch_or(value.is_err(), Ordering::Relaxed);
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+            if workers == n {
+                // A thread that waits inside of another number goes back to it.
+                break;
+            }
         }
-        let value = f(i);
-        if value.is_err() {
-            failed.store(true, Ordering::Relaxed);
-        }
-        Some(value)
     });
-    found.into_iter().flatten().collect()
+    places.into_iter().filter_map(|place| place.into_inner().ok().flatten()).collect()
 }
 
 /// As [`map_each`], for what takes less than a virtual call is worth: `together` of them are one
@@ -293,6 +321,24 @@ mod tests {
                     "n {n} chunk {chunk} at {threads}"
                 );
             }
+        }
+    }
+
+    /// Also where those on their way wait for tasks of their own, and threads look for work.
+    #[test]
+    fn no_more_are_on_their_way_than_may_be() {
+        for abreast in [0, 1, 3, 40] {
+            let [now, most] = [const { AtomicUsize::new(0) }; 2];
+            let task = |i: usize| {
+                most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                let sum: usize = map_each(50, &|j| i * j).into_iter().sum();
+                now.fetch_sub(1, Ordering::SeqCst);
+                if sum == 1225 * 29 { Err(i) } else { Ok(sum) }
+            };
+            let found = on_pool(4, || try_map_few(29, abreast, &task));
+            assert_eq!(found, Ok((0..29).map(|i| 1225 * i).collect()));
+            assert!(most.load(Ordering::SeqCst) <= abreast.max(1));
+            assert_eq!(on_pool(4, || try_map_few(60, abreast, &task)), Err(29));
         }
     }
 

@@ -58,17 +58,36 @@ impl Csr {
         columns: usize,
         rows: impl IntoIterator<Item = Vec<(u32, f64)>>,
     ) -> Result<Self> {
-        let mut out = Csr { columns, offsets: vec![0], indices: Vec::new(), values: Vec::new() };
-        for row in rows {
-            assert!(row.windows(2).all(|w| w[0].0 < w[1].0), "columns must ascend");
-            assert!(row.last().is_none_or(|&(c, _)| (c as usize) < columns), "column out of range");
-            for (c, v) in row {
-                room::push(&mut out.indices, c)?;
-                room::push(&mut out.values, v)?;
-            }
-            room::push(&mut out.offsets, out.indices.len())?;
-        }
+        let mut out = Self::with_room(columns, 0)?;
+        rows.into_iter().try_for_each(|row| out.push_row(row))?;
         Ok(out)
+    }
+
+    /// No rows, and room for so many entries.
+    #[doc(hidden)]
+    pub fn with_room(columns: usize, entries: usize) -> Result<Self> {
+        let (indices, values) = (room::with_capacity(entries)?, room::with_capacity(entries)?);
+        Ok(Csr { columns, offsets: vec![0], indices, values })
+    }
+
+    /// One more row, as those of [`Csr::from_rows`].
+    #[doc(hidden)]
+    pub fn push_row(&mut self, row: Vec<(u32, f64)>) -> Result<()> {
+        assert!(row.windows(2).all(|w| w[0].0 < w[1].0), "columns must ascend");
+        let in_range = |&(c, _): &(u32, f64)| (c as usize) < self.columns;
+        assert!(row.last().is_none_or(in_range), "column out of range");
+        for (c, v) in row {
+            room::push(&mut self.indices, c)?;
+            room::push(&mut self.values, v)?;
+        }
+        room::push(&mut self.offsets, self.indices.len())
+    }
+
+    /// Gives back what room is left.
+    #[doc(hidden)]
+    pub fn shrink_to_fit(&mut self) {
+        self.indices.shrink_to_fit();
+        self.values.shrink_to_fit();
     }
 
     /// A copy.

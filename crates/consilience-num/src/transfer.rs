@@ -15,11 +15,12 @@
 
 use std::ops::Range;
 
-use consilience_core::{Observer, Result};
+use consilience_core::{MemoryBudget, Observer, Result};
 use ndarray::{Array1, Array2, ArrayView2, s};
 
 use crate::eigen::{
-    SymmetricOperator, TruncatedOptions, end, try_symmetric_eigen, try_truncated_eigen,
+    EIGEN_SQUARES, SymmetricOperator, TruncatedOptions, end, try_symmetric_eigen,
+    try_truncated_eigen,
 };
 use crate::reduce::map_each;
 use crate::sparse::Csr;
@@ -66,10 +67,12 @@ pub struct SmallSide {
 /// `tau`: A. A. Amini, A. Chen, P. J. Bickel, E. Levina, "Pseudo-likelihood methods for community
 /// detection in large sparse networks", 2013, Section 2.4.
 pub fn small_side(w: ArrayView2<'_, f64>, count: usize, tau: f64) -> Option<SmallSide> {
-    try_small_side(w, count, tau, &()).unwrap_or_else(end)
+    try_small_side(w, count, tau, MemoryBudget::bytes(u64::MAX), &()).unwrap_or_else(end)
 }
 
-/// As [`small_side`], and can be cancelled before each product with the table.
+/// As [`small_side`], and can be cancelled before each product with the table. Where all pairs are
+/// found, also since those wanted did not converge, [`small_side_columns`] are held within the
+/// budget.
 ///
 /// # Errors
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where there is no memory for the
@@ -82,6 +85,7 @@ pub fn try_small_side(
     w: ArrayView2<'_, f64>,
     count: usize,
     tau: f64,
+    budget: MemoryBudget,
     observer: &dyn Observer,
 ) -> Result<Option<SmallSide>> {
     let p = w.nrows();
@@ -98,23 +102,23 @@ pub fn try_small_side(
         .collect();
     let count = count.min(p);
     let links = || {
-        Csr::from_rows(
-            p,
-            w.rows().into_iter().enumerate().map(|(i, row)| {
-                let entries = row.iter().enumerate().filter(|(_, v)| **v != 0.0);
-                entries.map(|(j, v)| (j as u32, v * scale[i] * scale[j])).collect()
-            }),
-        )
+        let mut links = Csr::with_room(p, w.iter().filter(|v| **v != 0.0).count())?;
+        for (i, row) in w.rows().into_iter().enumerate() {
+            let entries = row.iter().enumerate().filter(|(_, v)| **v != 0.0);
+            links.push_row(entries.map(|(j, v)| (j as u32, v * scale[i] * scale[j])).collect())?;
+        }
+        Result::Ok(links)
     };
     let (values, mut vectors) = 'found: {
-        if p > DENSE && count < p / 5 {
+        if iterates(p, count) {
             let options = TruncatedOptions::new(count).tolerance(TOLERANCE);
-            let links = Links { links: links(), scale: &scale, everywhere };
+            let links = Links { links: links()?, scale: &scale, everywhere };
             let top = try_truncated_eigen(&links, &options, observer)?;
             if top.converged {
                 break 'found (top.values, top.vectors);
             }
         }
+        budget.check_table("eigenvectors of the links", p, ALL.saturating_mul(p), 8)?;
         let a =
             Array2::from_shape_fn((p, p), |(i, j)| (w[[i, j]] + everywhere) * scale[i] * scale[j]);
         observer.check()?;
@@ -127,6 +131,22 @@ pub fn try_small_side(
     }
     Ok(Some(SmallSide { values, coordinates: vectors }))
 }
+
+/// Whether only the wanted pairs are computed, as long as they converge.
+fn iterates(p: usize, count: usize) -> bool {
+    p > DENSE && count < p / 5
+}
+
+/// Columns of p numbers that are held while [`try_small_side`] works on a table of p right nodes,
+/// that table among them: itself, and as it is stored for products, or what all pairs take. A basis
+/// for few pairs comes beside.
+#[doc(hidden)]
+pub fn small_side_columns(p: usize, count: usize) -> usize {
+    if iterates(p, count) { p.saturating_mul(3) } else { p.saturating_mul(ALL) }
+}
+
+/// Squares that are held while all pairs are found: the table, and what is decomposed.
+const ALL: usize = EIGEN_SQUARES + 1;
 
 /// Residual of an eigenpair: coordinates feed a k-means, which sees no more digits.
 const TOLERANCE: f64 = 1e-7;
@@ -166,10 +186,21 @@ pub fn link_sums(
     p: usize,
     visit: impl Fn(Range<usize>, &mut LinkSums) + Sync,
 ) -> Array2<f64> {
+    link_sums_within(n, p, TABLES, visit)
+}
+
+/// As [`link_sums`], for tables of so many bytes together, or one.
+#[doc(hidden)]
+pub fn link_sums_within(
+    n: usize,
+    p: usize,
+    bytes: usize,
+    visit: impl Fn(Range<usize>, &mut LinkSums) + Sync,
+) -> Array2<f64> {
     // Beside a table of sums, as many binary places as n ones leave in 62 bits.
     let places = 62 - usize::BITS.saturating_sub(n.leading_zeros()) as i32;
     let unit = 2f64.powi(places.min(52));
-    let most = (TABLES / p.saturating_mul(p).saturating_mul(8).max(1))
+    let most = (bytes.min(TABLES) / p.saturating_mul(p).saturating_mul(8).max(1))
         .clamp(1, rayon::current_num_threads());
     let piece = n.div_ceil(most).max(ROWS).next_multiple_of(ROWS);
     let tables = map_each(n.div_ceil(piece), &|t| {
@@ -235,6 +266,7 @@ impl SymmetricOperator for Links<'_> {
 mod tests {
     use super::*;
     use crate::testing::on_pool;
+    use consilience_core::ErrorKind;
     use ndarray::array;
 
     /// Links along a ring with a few of its ties missing.
@@ -309,6 +341,25 @@ mod tests {
         // As much as a pair may get.
         let most = link_sums(100_000, 1, |left, sums| left.for_each(|_| sums.add(0, 0, 1.0)));
         assert_eq!(most[[0, 0]], 100_000.0);
+    }
+
+    /// Also where the wanted ones were looked for first, but do not converge.
+    #[test]
+    fn all_pairs_are_found_within_the_budget() {
+        let found = |w: &Array2<f64>, columns: usize, tau| {
+            let bytes = MemoryBudget::bytes((8 * columns * w.nrows()) as u64);
+            try_small_side(w.view(), 5, tau, bytes, &()).map(|side| side.is_some())
+        };
+        let (few, many) = (ring(90), ring(605));
+        assert_eq!(small_side_columns(90, 5), ALL * 90);
+        assert!(found(&few, ALL * 90, 0.0).unwrap());
+        let refused = found(&few, ALL * 90 - 1, 0.0).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::TooLarge);
+        assert!(found(&many, small_side_columns(605, 5), 0.0).unwrap());
+        // A path has eigenvalues so close to each other that no iteration tells them apart.
+        let path = Array2::from_shape_fn((1_500, 1_500), |(i, j)| f64::from(i.abs_diff(j) == 1));
+        let refused = found(&path, ALL * 1_500 - 1, 0.0).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::TooLarge);
     }
 
     #[test]

@@ -225,8 +225,8 @@ impl ClusterNumber {
         Ok(table)
     }
 
-    /// Adds to the rows what the tree and the spectrum say of them. How many directions the members
-    /// share, as far as one more than the largest number tells.
+    /// Adds to the rows what the tree and the spectrum say of them, and finds how many directions
+    /// the members share.
     fn compare(
         &self,
         rows: &mut [NumberRow],
@@ -241,9 +241,8 @@ impl ClusterNumber {
         let pairs = largest + 1;
         let spectrum =
             IncidenceSpectrum::within(&incidence, &weights, pairs, self.budget, observer)?;
-        let values = spectrum.values;
-        add_tree_and_spectrum(rows, &tree, &values);
-        Ok(values.iter().map(|v| v * v).sum())
+        add_tree_and_spectrum(rows, &tree, &spectrum.values);
+        IncidenceSpectrum::sum_of_squares(&incidence, &weights, observer)
     }
 
     /// The largest number of clusters that is tried where none is given: the root of the number of

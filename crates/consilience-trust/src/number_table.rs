@@ -91,7 +91,7 @@ pub struct Criterion {
 }
 
 /// The criteria's choices among the rows, of which there is at least one. `shared` are the
-/// directions that the members share, summed over one more than the largest number.
+/// directions that the members share.
 pub(crate) fn conclude(rows: Vec<NumberRow>, shared: Option<f64>) -> NumberTable {
     let criteria = criteria(&rows, shared);
     let (recommended, why) = recommended(&criteria, &rows);
@@ -152,8 +152,7 @@ fn criteria(rows: &[NumberRow], shared: Option<f64>) -> Vec<Criterion> {
     criteria
 }
 
-/// The number of directions that the members share, among the numbers that were tried. What is
-/// beyond the largest of these is known to be more, not how much.
+/// The number of directions that the members share, among the numbers that were tried.
 fn directions(shared: f64, (least, largest): (usize, usize)) -> Criterion {
     // Halfway between two numbers the smaller one.
     let nearest = (shared - 0.5 - EQUAL).ceil() as usize;

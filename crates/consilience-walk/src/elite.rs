@@ -308,13 +308,16 @@ fn threshold_of_counts<C: Counts + ?Sized>(
 }
 
 /// The links that reach the K-th largest, all where there are fewer.
-fn strongest(positive: Links, k: usize) -> Links {
+fn strongest(mut positive: Links, k: usize) -> Links {
     if positive.len() < k {
         return positive;
     }
     let mut weights: Vec<f64> = positive.iter().map(|l| l.1).collect();
     let (_, &mut threshold, _) = weights.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
-    positive.into_iter().filter(|l| l.1 >= threshold).collect()
+    positive.retain(|l| l.1 >= threshold);
+    // A few links of each row stay, and no room for all others.
+    positive.shrink_to_fit();
+    positive
 }
 
 /// Links that are among the strongest of their row or of their column: the union of both.

@@ -29,6 +29,7 @@ use terminal::Terminal;
 static FAULT: Mutex<String> = Mutex::new(String::new());
 
 fn main() -> ExitCode {
+    failure::of_full_files();
     // Readers of Parquet panic on some damaged files. That is caught where they are called, and
     // nothing but the error of the caller is to be seen; elsewhere it is a fault of ours.
     std::panic::set_hook(Box::new(|panic| {

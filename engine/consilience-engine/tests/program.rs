@@ -115,7 +115,7 @@ fn full_disk() {
     json(at, "make ensemble pool --files 1 --rows 400000 --columns 8 --distinct 500");
     let before = names(at);
     let line = format!(
-        "trap '' XFSZ; ulimit -f 32; exec {} consensus pool --method lwea --clusters 5 -o labels",
+        "ulimit -f 32; exec {} consensus pool --method lwea --clusters 5 -o labels",
         env!("CARGO_BIN_EXE_consilience-engine")
     );
     let output = Command::new("bash").args(["-c", &line]).current_dir(at).output().unwrap();

@@ -22,8 +22,15 @@ const MOVE: f64 = 4.0;
 /// Product of the steps of A and of Y. The usual bound is 1; every product below 4/3 converges (He,
 /// Ma, Xu, Yuan 2022), and larger ones in fewer iterations.
 const PRODUCT: f64 = 1.3;
+/// After a look at the gap of steps on the whole matrix the next comes a sixteenth of the
+/// iterations so far later.
+const PATIENCE: usize = 16;
+/// Relative gap down to which single precision is enough for steps on the whole matrix.
+const ROUGH: f64 = 5e-4;
 /// Error of the norm that the dual bound is divided by, as a share of the tolerance.
 const NORM: f64 = 0.03;
+/// The same before steps in double precision.
+const ROUGH_NORM: f64 = 0.3;
 
 /// What the solver is to do.
 pub(super) struct Problem<'a> {
@@ -154,7 +161,7 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
     let mut now = Iterate::new(problem, &entries, norm);
     let mut subspace = Subspace::new(&now.vectors, 20, problem.seed, problem.budget)?;
     let mut whole: Option<Whole> = None;
-    let mut settle = SETTLE;
+    let (mut settle, mut again) = (SETTLE, 0);
     for iteration in 1..=problem.max_iterations {
         observer.check()?;
         let width = subspace.width();
@@ -162,30 +169,30 @@ pub(super) fn solve(problem: &Problem<'_>, observer: &dyn Observer) -> Result<So
             problem.budget.check_table("whole matrix", of_whole(problem.observed), 1, 8)?;
             whole = Some(now.whole(&entries));
         }
+        let last = iteration == problem.max_iterations;
         match &mut whole {
-            Some(whole) => now.step_whole(&entries, whole)?,
+            Some(whole) => now.step_whole(&entries, whole, last)?,
             None => now.step(&entries, &mut subspace, observer)?,
         }
-        let last = iteration == problem.max_iterations;
         let high = now.values.len() > problem.most_rank;
+        let rough = whole.as_ref().is_some_and(|whole| !whole.exact);
         let enough = if high { SETTLED.max(problem.tolerance) } else { problem.tolerance };
-        let look = whole.is_none() && iteration % LOOK == 0;
-        if look {
+        let enough = if rough { enough.max(ROUGH) } else { enough };
+        let look = if whole.is_some() { iteration >= again } else { iteration % LOOK == 0 };
+        if look && whole.is_none() {
             now.keep_in(&mut best, &entries);
         }
         // With a norm of 1 the bound is at its best: the norm, which takes longer than a step,
         // would be found for nothing where that is too little.
-        let due = (look || whole.is_some()) && now.may_be_done(&entries, &best, enough);
-        if due || last {
-            let accuracy = NORM * enough;
-            best.dual = best.dual.max(now.dual(&entries, accuracy, problem.seed, observer)?);
+        if look && now.may_be_done(&entries, &best, enough) || last {
             best.iterations = iteration;
-            now.keep_in(&mut best, &entries);
-            let primal = best.nuclear + best.l1;
-            best.converged = primal - best.dual <= problem.tolerance * primal;
-            if primal - best.dual <= enough * primal {
+            let done = now.certify(&mut best, problem, &entries, (enough, !rough), observer)?;
+            if done && !rough {
                 break;
             }
+            // What is certified comes from a step in double precision: the next.
+            again = if done { 0 } else { iteration + 1 + iteration / PATIENCE };
+            whole.iter_mut().for_each(|whole| whole.exact |= done);
         }
         observer.progress("completion", iteration, problem.max_iterations);
         // Moved ever more rarely, so that the steps settle.
@@ -203,7 +210,7 @@ struct Iterate {
     values: Vec<f64>,
     vectors: Array2<f64>,
     y: Vec<f64>,
-    /// Y before the last step.
+    /// Y before the last step; in steps on the whole matrix, A before it on the known entries.
     before: Vec<f64>,
     /// A on the known entries.
     a: Vec<f64>,
@@ -256,11 +263,40 @@ impl Iterate {
         whole
     }
 
-    fn step_whole(&mut self, entries: &Entries<'_>, whole: &mut Whole) -> Result<()> {
-        if let Some((values, vectors)) = whole.step(entries, &mut self.a, &mut self.y)? {
+    fn step_whole(&mut self, entries: &Entries<'_>, whole: &mut Whole, last: bool) -> Result<()> {
+        whole.exact |= last;
+        let on_pattern = (&mut self.a, &mut self.before);
+        if let Some((values, vectors)) = whole.step(entries, on_pattern, &mut self.y)? {
             (self.values, self.vectors) = (values, vectors);
+            self.tau = whole.tau;
         }
         Ok(())
+    }
+
+    /// Looks at the gap, and says whether it is small `enough`. An A from a step that is not exact
+    /// is not kept.
+    fn certify(
+        &self,
+        best: &mut Solution,
+        problem: &Problem<'_>,
+        entries: &Entries<'_>,
+        (enough, exact): (f64, bool),
+        observer: &dyn Observer,
+    ) -> Result<bool> {
+        let mut primal = self.cost(entries);
+        if exact {
+            self.keep_in(best, entries);
+            primal = (best.nuclear, best.l1);
+        }
+        let primal = primal.0 + primal.1;
+        let gap = |dual: f64| (primal - dual).max(0.0) / primal.max(f64::MIN_POSITIVE);
+        // The bound of an earlier step may do: any Y gives one.
+        if !exact || gap(best.dual) > enough {
+            let accuracy = enough * if exact { NORM } else { ROUGH_NORM };
+            best.dual = best.dual.max(self.dual(entries, accuracy, problem.seed, observer)?);
+        }
+        best.converged = exact && gap(best.dual) <= problem.tolerance;
+        Ok(gap(best.dual) <= enough)
     }
 
     /// Whether the gap would be small enough if Y were feasible as it is.

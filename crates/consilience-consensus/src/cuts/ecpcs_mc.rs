@@ -3,7 +3,8 @@ use consilience_core::{
     Partition, Report, Result, Seed, Status, check_restarts,
 };
 use consilience_graph::{
-    ClusterIncidence, Components, SpectralCount, cluster_directions, leading_eigenpairs,
+    ClusterIncidence, Components, SpectralCount, cluster_directions, eigen_columns,
+    leading_eigenpairs_within,
 };
 use consilience_num::kmeans::KMeansOptions;
 use ndarray::{Array2, Axis};
@@ -103,7 +104,7 @@ impl EcpcsMc {
         alike *= &scale;
         alike *= &scale.view().insert_axis(Axis(1));
         let count = SpectralCount::new(self.clusters, c)?;
-        let found = leading_eigenpairs(&alike, count.eigenpairs().min(c), observer)?;
+        let found = leading_eigenpairs_within(&alike, count.eigenpairs(), self.budget, observer)?;
         observer.check()?;
         let k = count.clusters(&found.values);
         if let Some(joined) = parts.joined(k) {
@@ -180,6 +181,9 @@ impl NodeConsensus for EcpcsMc {
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
         let incidence = ClusterIncidence::of_observed(nodes, observer)?;
+        let c = incidence.n_clusters();
+        let columns = eigen_columns(c, SpectralCount::new(self.clusters, c)?.eigenpairs());
+        self.budget.check_table("eigenvectors of clusters", c, columns, 8)?;
         let alike = report.stage("similarity", || {
             propagated_cluster_similarity(&incidence, self.steps, self.budget, observer)
         })?;

@@ -3,8 +3,8 @@ use consilience_core::{
     Partition, Report, Result, Status, ensure, room,
 };
 use consilience_graph::{
-    ClusterIncidence, ClusterOverlaps, Components, SpectralCount, each_row, leading_eigenpairs,
-    numbered, unit_rows,
+    ClusterIncidence, ClusterOverlaps, Components, SpectralCount, each_row, eigen_columns,
+    leading_eigenpairs_within, numbered, unit_rows,
 };
 use consilience_num::kmeans::{self, KMeansOptions};
 use consilience_num::sparse::Csr;
@@ -110,7 +110,6 @@ impl GpMgla {
         incidence: &ClusterIncidence,
         observer: &dyn Observer,
     ) -> Result<(Array2<f64>, Vec<f64>)> {
-        self.budget.check_square("links among clusters", incidence.n_clusters(), 40)?;
         let overlaps = ClusterOverlaps::of(incidence, observer)?;
         let members: Vec<f64> = overlaps
             .crowd_agreement()
@@ -149,9 +148,13 @@ impl GpMgla {
 
     fn cut(&self, nodes: &Microclusters, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
         let incidence = ClusterIncidence::of_observed(nodes, observer)?;
-        let (small, projection) = self.small(&incidence, observer)?;
         let count = SpectralCount::new(self.clusters, incidence.n_rows())?;
-        let found = leading_eigenpairs(&small, count.eigenpairs().min(small.ncols()), observer)?;
+        let (clusters, pairs) = (incidence.n_clusters(), count.eigenpairs());
+        // The links and their products, then the eigenvectors of these.
+        let columns = eigen_columns(clusters, pairs).max(clusters.saturating_mul(5));
+        self.budget.check_table("links among clusters", clusters, columns, 8)?;
+        let (small, projection) = self.small(&incidence, observer)?;
+        let found = leading_eigenpairs_within(&small, pairs, self.budget, observer)?;
         observer.check()?;
         let k = count.clusters(&found.values);
         let parts = Components::of_incidence(&incidence, observer)?;

@@ -8,9 +8,9 @@ use consilience_core::{
     Microclusters, Observer, Partition, Report, Result, Seed, Status, Stop, check_restarts, mix,
     with_labels,
 };
-use consilience_graph::Components;
+use consilience_graph::{Components, eigen_columns};
 use consilience_num::kmeans::{KMeansOptions, RowSource, fit_drawn};
-use consilience_num::transfer::{link_sums, try_small_side};
+use consilience_num::transfer::{link_sums_within, try_small_side};
 use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::Hbgf;
@@ -117,13 +117,27 @@ impl USenc {
         Ok(distinct > PROBE / 8)
     }
 
+    /// Refuses what the pass takes that does not fit.
+    fn check_room(&self, ensemble: &Ensemble, k: usize) -> Result<()> {
+        let (n, c) = (ensemble.n_objects(), ensemble.n_clusters());
+        // Beside what the eigenvectors take the links, also as they are stored.
+        let columns = eigen_columns(c, k).saturating_add(2 * c);
+        self.budget.check_table("links between clusters", c, columns, 8)?;
+        // The rows; labels; the clusters' coordinates; and sums of some blocks of rows.
+        let of_row = k.saturating_mul(4).saturating_add(40);
+        let of_cluster = k.saturating_mul(12);
+        let tables = [(n.min(sample(k)), of_row), (n, 16), (c, of_cluster), (k, 20 * of_cluster)];
+        self.budget.check_tables("objects that centres are made from", &tables, 1)
+    }
+
     fn streamed(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         let k = self.fixed()?;
-        self.budget.check_square("links between clusters", ensemble.n_clusters(), 32)?;
+        self.check_room(ensemble, k)?;
         let mut report = Report::default();
         let stop = Stop::new(observer);
         let mut labels = Labels::new(ensemble, &stop);
-        let mut weights = report.stage("clusters", || links(&labels, ensemble.n_members()));
+        let members = ensemble.n_members();
+        let mut weights = report.stage("clusters", || links(&labels, members, self.budget));
         stop.check()?;
         if let Some(partition) = joined(&labels, &weights, k, &mut report, observer)? {
             return Ok(Fit::new(partition, report));
@@ -133,7 +147,9 @@ impl USenc {
         weights = weights.select(Axis(1), &order);
         stop.check()?;
         let side = report
-            .stage("eigenvectors", || try_small_side(weights.view(), k, 0.0, observer))?
+            .stage("eigenvectors", || {
+                try_small_side(weights.view(), k, 0.0, self.budget, observer)
+            })?
             .ok_or_else(|| {
                 Error::new(ErrorKind::NonFinite, "the graph of clusters has no eigenpairs")
             })?;
@@ -146,8 +162,7 @@ impl USenc {
             .seed(self.seed.derive("usenc", 0))
             .tolerance(1e-6)
             .parallel(rayon::current_num_threads() > 1);
-        let most = SAMPLE.max(k.saturating_mul(SAMPLE_PER_CLUSTER));
-        let drawn = report.stage("sample", || labels.drawn(&place, most, self.seed));
+        let drawn = report.stage("sample", || labels.drawn(&place, sample(k), self.seed));
         stop.check()?;
         let rows = Embedding::new(labels, side.coordinates.select(Axis(0), &place).view());
         let found = report.stage("k-means", || fit_drawn(&rows, &drawn, &options, observer))?;
@@ -165,9 +180,16 @@ impl USenc {
     }
 }
 
+/// Objects that the centres are made from at most.
+fn sample(k: usize) -> usize {
+    SAMPLE.max(k.saturating_mul(SAMPLE_PER_CLUSTER))
+}
+
 /// How much the objects link each two clusters, unless stopped.
-fn links(labels: &Labels<'_>, members: usize) -> Array2<f64> {
-    link_sums(labels.objects, labels.clusters, |objects, sums| {
+fn links(labels: &Labels<'_>, members: usize, budget: MemoryBudget) -> Array2<f64> {
+    // Beside the sums of these tables.
+    let bytes = usize::try_from(budget.n_bytes() / 2).unwrap_or(usize::MAX);
+    link_sums_within(labels.objects, labels.clusters, bytes, |objects, sums| {
         if labels.stop.asked() {
             return;
         }

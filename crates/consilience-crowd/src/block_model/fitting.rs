@@ -2,13 +2,12 @@
 
 use consilience_core::{Error, Observer, Report, Result, Seed, Status};
 use ndarray::{Array2, ArrayView1, ArrayView2};
-use rayon::prelude::*;
 
 use super::sweep::{Occurrences, Weights, sweep};
 use super::{BlockModel, growth};
 use crate::answer_counts::AnswerCounts;
 use crate::answers::Answers;
-use crate::best::best_fits;
+use crate::best::{best_fits, each_of};
 use crate::dawid_skene::Turned;
 use crate::expected_counts::ExpectedCounts;
 use crate::latent_class::LatentClasses;
@@ -223,25 +222,22 @@ fn best_of(
     let trial = if is_large(answers, model.clusters) { SHORT_TRIAL } else { TRIAL };
     let run = |q, most| fit_from(model, answers, &occurrences, q, most, observer);
     let start = |s: usize| run(starts[s].clone(), trial);
-    let usual = starts.len().div_ceil(3);
+    let (usual, abreast) = (starts.len().div_ceil(3), model.abreast(answers));
     let (tried, added) = rayon::join(
-        || best_fits(starts.len(), usual, |trial: &Trial| trial.bound, start),
+        || best_fits(starts.len(), (usual, abreast), |trial: &Trial| trial.bound, start),
         || added.map(|start| run(start, trial)).transpose(),
     );
     let mut tried = tried?;
     let last = tried.last().map_or(f64::NEG_INFINITY, |last| last.bound);
     tried.extend(added?.filter(|added| added.bound > last));
-    let mut finished: Vec<Trial> = tried
-        .into_par_iter()
-        .map(|trial| {
-            let left = model.max_iterations.saturating_sub(trial.iterations);
-            if trial.converged || left == 0 {
-                return Ok(trial);
-            }
-            let rest = run(trial.q, left)?;
-            Ok(Trial { iterations: trial.iterations + rest.iterations, ..rest })
-        })
-        .collect::<Result<_>>()?;
+    let mut finished = each_of(tried, abreast, |trial: Trial| {
+        let left = model.max_iterations.saturating_sub(trial.iterations);
+        if trial.converged || left == 0 {
+            return Ok(trial);
+        }
+        let rest = run(trial.q, left)?;
+        Ok(Trial { iterations: trial.iterations + rest.iterations, ..rest })
+    })?;
     let added = finished.split_off(usual);
     let best = finished.into_iter().reduce(|best, f| if f.bound > best.bound { f } else { best });
     let best = best.ok_or_else(|| Error::invalid("0 starts; expected at least 1"))?;

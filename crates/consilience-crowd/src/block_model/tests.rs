@@ -316,7 +316,7 @@ fn what_is_held_beside_the_pair_counts_is_asked_of_the_budget() {
         model.check_memory(&answers).map_err(|error| error.kind())
     };
     assert_eq!(kind(48), Err(consilience_core::ErrorKind::TooLarge));
-    assert_eq!(kind(300), Ok(()));
+    assert_eq!(kind(340), Ok(()));
 }
 
 /// Answers on pairs of objects with given labels; each worker is right with a probability, which

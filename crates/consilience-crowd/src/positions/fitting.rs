@@ -1,8 +1,8 @@
 //! The starts, and the loop.
 
 use consilience_core::{Observer, Report, Result, Status};
+use consilience_num::reduce::try_map_few;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use super::PositionModel;
 use super::layout::Layout;
@@ -115,8 +115,8 @@ pub(crate) fn fit(
             read: None,
         });
     }
-    let all = answers.n_pair_answers();
-    let parts = if all > TOO_MANY { answers.cut(PART, CUTS, model.seed) } else { None };
+    let (all, abreast) = (answers.n_pair_answers(), model.abreast(answers));
+    let parts = if all > TOO_MANY { answers.cut(PART, CUTS, model.seed)? } else { None };
     let answers = parts.as_ref().unwrap_or(answers);
     let read = answers.n_pair_answers();
     let large = read > LARGE;
@@ -125,7 +125,7 @@ pub(crate) fn fit(
         None => ladder(model, truncation, large, answers, counts, observer)?,
     };
     let layout = Layout::of(answers);
-    let fixed = Fixed { layout: &layout, shape, prior: Prior::default(), truncation };
+    let fixed = Fixed { layout: &layout, shape, prior: Prior::default(), truncation, abreast };
     let trial = if large { SHORT_TRIAL } else { TRIAL };
     let fits = finished(model, &fixed, &starts, trial, observer)?;
     let (best, seen) = match clusters {
@@ -199,12 +199,11 @@ fn ladder(
     counts: &AnswerCounts,
     observer: &dyn Observer,
 ) -> Result<Vec<Vec<u32>>> {
-    let found: Vec<Vec<Vec<u32>>> = steps(truncation, large)
-        .into_par_iter()
-        .map(|k| {
-            let [plain, unit] = spectral::residual(answers, counts, k, model.seed, observer)?;
-            Ok(if k == 1 || large { vec![unit] } else { vec![plain, unit] })
-        })
-        .collect::<Result<_>>()?;
+    let steps = steps(truncation, large);
+    let found = try_map_few(steps.len(), model.spectral_abreast(answers), &|at| {
+        let k = steps[at];
+        let [plain, unit] = spectral::residual(answers, counts, k, model.seed, observer)?;
+        Result::Ok(if k == 1 || large { vec![unit] } else { vec![plain, unit] })
+    })?;
     Ok(found.into_iter().flatten().collect())
 }

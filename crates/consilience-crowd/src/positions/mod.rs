@@ -26,10 +26,15 @@ use fitting::{rows_read, states_kept};
 
 use crate::answer_counts::AnswerCounts;
 use crate::answers::Answers;
+use crate::best::abreast;
 use crate::block_model::FEWER_CLUSTERS;
 use crate::cluster_count::ClusterCount;
 use crate::{memberships, spectral};
 
+/// Spectral clusterings that are computed at the same time: of one number of clusters, or of three,
+/// and where more fit, of several numbers.
+const LEAST_SPECTRAL: usize = 3;
+const MOST_SPECTRAL: usize = 12;
 /// Numbers that the places of a worker's tables take, and what the system adds to each.
 const OF_TABLES: usize = 28;
 
@@ -255,35 +260,57 @@ impl PositionModel {
         Ok(self.clusters.fixed())
     }
 
-    /// Whether the fit would stay inside the memory budget.
+    /// Whether the fit would stay inside the memory budget, one start after the other.
     pub(crate) fn check_memory(&self, answers: &Answers) -> Result<()> {
+        let what = "pair counts, and positions of workers and objects";
+        self.budget.check_tables(what, &self.tables(answers, 1), 8)?;
+        let (t, tables) = (self.truncation(answers), self.spectral(answers, LEAST_SPECTRAL));
+        self.budget.check_tables("pair counts and eigenvectors of the answers", &tables, 8)?;
+        self.budget.check_table("answers between clusters", t, t, 32)
+    }
+
+    /// How many starts are on their way at the same time.
+    pub(super) fn abreast(&self, answers: &Answers) -> usize {
+        let fits = |&starts: &usize| self.budget.allows_tables(&self.tables(answers, starts), 8);
+        abreast(usize::MAX, fits)
+    }
+
+    /// For how many numbers of clusters eigenvectors are found at the same time.
+    pub(super) fn spectral_abreast(&self, answers: &Answers) -> usize {
+        let fits = |&n: &usize| self.budget.allows_tables(&self.spectral(answers, n), 8);
+        (LEAST_SPECTRAL..=MOST_SPECTRAL).rev().find(fits).unwrap_or(LEAST_SPECTRAL)
+    }
+
+    /// Components at most.
+    fn truncation(&self, answers: &Answers) -> usize {
+        let most = self.clusters.fixed().unwrap_or(self.components);
+        most.min(answers.answered().len()).max(1)
+    }
+
+    /// What so many starts on their way take memory for: rows and columns of numbers.
+    fn tables(&self, answers: &Answers, starts: usize) -> [(usize, usize); 4] {
         let (n, d) = (answers.answered().len(), self.dimensions);
         let p = d * (d + 1) / 2;
-        let given = self.clusters.fixed();
-        let t = given.unwrap_or(self.components).min(n).max(1);
-        let threads = rayon::current_num_threads();
-        let states = states_kept(self, given.is_some(), t) + threads;
+        let (t, given) = (self.truncation(answers), self.clusters.fixed().is_some());
+        let states = states_kept(self, given, t).saturating_add(starts);
         // Five tables of a worker, and what goes with them.
         let worker = (p + 1) * (p + 2) + p * p + 2 * d * d + OF_TABLES;
         let object = states.saturating_mul(t.saturating_add(p + d + 1));
         // The best memberships of each number of clusters; these are few.
-        let best = t.saturating_mul(if given.is_none() { t.min(24) } else { 1 });
-        let tables = [
+        let best = t.saturating_mul(if given { 1 } else { t.min(24) });
+        [
             (answers.n_workers(), worker.saturating_mul(states)),
             (n, object.saturating_add(best).saturating_add(d)),
             // The pair counts stay; the answers that are read, and a copy where tasks are cut.
             (answers.most_pairs(), spectral::COUNTED),
             (rows_read(answers), 4),
-        ];
-        let what = "pair counts, and positions of workers and objects";
-        self.budget.check_tables(what, &tables, 8)?;
-        // Of several numbers of clusters at the same time where none is given.
-        let tables = match given {
-            Some(k) => spectral::tables(answers, k, threads.min(3)),
-            None => spectral::tables(answers, t.min(20), threads.min(12)),
-        };
-        self.budget.check_tables("pair counts and eigenvectors of the answers", &tables, 8)?;
-        self.budget.check_table("answers between clusters", t, t, 32)
+        ]
+    }
+
+    /// And for the eigenvectors of so many matrices.
+    fn spectral(&self, answers: &Answers, matrices: usize) -> [(usize, usize); 4] {
+        let k = self.clusters.fixed().unwrap_or_else(|| self.truncation(answers).min(20));
+        spectral::tables(answers, k, matrices)
     }
 
     /// The same options for another number of clusters.

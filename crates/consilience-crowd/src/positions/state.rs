@@ -25,6 +25,8 @@ pub(super) struct Fixed<'a> {
     pub(super) prior: Prior,
     /// Most components.
     pub(super) truncation: usize,
+    /// Starts on their way at the same time.
+    pub(super) abreast: usize,
 }
 
 /// The factors of everything unknown.
@@ -38,7 +40,7 @@ pub(super) struct State {
 impl State {
     /// From labels: objects where the answers between the clusters would have them.
     pub(super) fn start(fixed: &Fixed<'_>, labels: &[u32]) -> Self {
-        let Fixed { layout, shape, prior, truncation } = fixed;
+        let Fixed { layout, shape, prior, truncation, .. } = fixed;
         let k = labels.iter().max().map_or(1, |&c| c as usize + 1).min(*truncation);
         let (places, tau) = places(layout, labels, k, shape.d);
         let mean = labels.iter().flat_map(|&c| places.row(c as usize).to_vec()).collect();

@@ -106,6 +106,7 @@ fn a_round_equals_the_definition() {
                 shape: Shape::new(d),
                 prior: Prior::default(),
                 truncation,
+                abreast: 2,
             };
             let start = labels(layout.n, truncation.min(3), at as u64);
             let mut state = State::start(&fixed, &start);
@@ -134,6 +135,7 @@ fn the_bound_never_falls() {
                 shape: Shape::new(d),
                 prior: Prior::default(),
                 truncation,
+                abreast: 2,
             };
             let start = labels(layout.n, 3, 9 + at as u64);
             let mut state = State::start(&fixed, &start);
@@ -156,8 +158,8 @@ fn the_bound_never_falls() {
 fn updates_are_where_the_slope_is_zero() {
     let answers = &crowds()[0];
     let layout = Layout::of(answers);
-    let fixed =
-        Fixed { layout: &layout, shape: Shape::new(2), prior: Prior::default(), truncation: 3 };
+    let (shape, prior) = (Shape::new(2), Prior::default());
+    let fixed = Fixed { layout: &layout, shape, prior, truncation: 3, abreast: 2 };
     let mut state = State::start(&fixed, &labels(layout.n, 3, 1));
     state.round(&fixed);
     let mut at = naive(&state, &fixed.shape, fixed.prior, said(answers));

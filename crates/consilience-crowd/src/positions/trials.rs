@@ -2,11 +2,10 @@
 
 use consilience_core::{Error, Observer, Result, Seed};
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use super::PositionModel;
 use super::state::{Fixed, State};
-use crate::best::best_fits;
+use crate::best::{best_fits, each_of};
 
 /// Share of labels that a perturbed start draws anew.
 const PERTURBED: f64 = 0.2;
@@ -59,21 +58,18 @@ pub(super) fn finished(
     trial: usize,
     observer: &dyn Observer,
 ) -> Result<Vec<Tried>> {
-    let most = starts.len().div_ceil(3);
+    let (most, abreast) = (starts.len().div_ceil(3), fixed.abreast);
     let start = |s: usize| run(model, fixed, State::start(fixed, &starts[s]), trial, observer);
-    let tried = best_fits(starts.len(), most, |tried: &Tried| tried.bound, start)?;
-    tried
-        .into_par_iter()
-        .map(|trial| {
-            let left = model.max_iterations.saturating_sub(trial.iterations);
-            if trial.converged || left == 0 {
-                return Ok(trial);
-            }
-            let rest = run(model, fixed, trial.state, left, observer)?;
-            observer.progress("start", rest.iterations, rest.iterations);
-            Ok(Tried { iterations: trial.iterations + rest.iterations, ..rest })
-        })
-        .collect()
+    let tried = best_fits(starts.len(), (most, abreast), |tried: &Tried| tried.bound, start)?;
+    each_of(tried, abreast, |trial: Tried| {
+        let left = model.max_iterations.saturating_sub(trial.iterations);
+        if trial.converged || left == 0 {
+            return Ok(trial);
+        }
+        let rest = run(model, fixed, trial.state, left, observer)?;
+        observer.progress("start", rest.iterations, rest.iterations);
+        Ok(Tried { iterations: trial.iterations + rest.iterations, ..rest })
+    })
 }
 
 /// That of highest bound, the first of equals.

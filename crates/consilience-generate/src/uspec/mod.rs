@@ -15,7 +15,7 @@ use consilience_num::kmeans::fit_source;
 use consilience_num::kmeans::sparse::{Centres, ScaledRows};
 use consilience_num::near::NearRows;
 use consilience_num::place::{Place, near_rows, unit_of_sparse};
-use consilience_num::transfer::try_small_side;
+use consilience_num::transfer::{small_side_columns, try_small_side};
 use ndarray::{Array2, ArrayView2};
 
 use crate::input::{finish, last_kmeans, tell};
@@ -211,9 +211,10 @@ impl USpec {
         let stop = Stop::new(observer);
         let weights = report.stage("weights", || links.weigh(&stop));
         stop.check()?;
+        let tau = self.regularization;
         let side = report
             .stage("eigenvectors", || {
-                try_small_side(weights.view(), clusters, self.regularization, observer)
+                try_small_side(weights.view(), clusters, tau, self.budget, observer)
             })?
             .ok_or_else(|| {
                 Error::new(ErrorKind::NonFinite, "the graph of representatives has no eigenpairs")
@@ -285,7 +286,8 @@ impl BaseClusterer for USpec {
         let n = features.n_objects();
         let (p, budget) = (self.count(n, clusters)?, self.budget);
         // The sums, their mean, and what the eigenpairs are computed in.
-        budget.check_square("weights between representatives", p, 3 * size_of::<f64>())?;
+        let columns = small_side_columns(p, clusters);
+        budget.check_table("weights between representatives", p, columns, size_of::<f64>())?;
         let near = self.neighbours.min(p);
         let link = size_of::<u16>() + size_of::<f32>();
         budget.check_table("nearest representatives", n, near, link)?;

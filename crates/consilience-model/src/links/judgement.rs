@@ -1,5 +1,7 @@
 //! What the candidates keep of links that they have not seen.
 
+use std::collections::BTreeMap;
+
 use consilience_core::{Link, Pair};
 
 use super::folds::HeldOut;
@@ -30,7 +32,8 @@ pub struct JudgedCandidate {
     /// Mean of the shares of must-links and of cannot-links, left out, that its clusters keep; of
     /// one kind where there is only one. `None` where it was not judged.
     pub score: Option<f64>,
-    /// Standard error of the score.
+    /// Standard error of the score, the fits being what they are; see
+    /// [`LinkedClustering`](crate::LinkedClustering#standard-errors).
     pub error: f64,
     /// What it keeps more than plain k-means.
     pub gain: f64,
@@ -135,25 +138,42 @@ impl LinkJudgement {
     }
 }
 
-/// Mean over the kinds of link of the mean of `values` less a baseline, and its standard error.
-fn balanced(links: &[Pair], values: &[f64], baseline: impl Fn(usize) -> f64) -> (f64, f64) {
-    let (mut mean, mut variance, mut kinds) = (0.0, 0.0, 0.0);
+/// Mean over the kinds of link of the mean of `values` less a baseline, and its standard error, in
+/// which links that share an object are correlated; as if all were independent where that is more.
+pub(super) fn balanced(
+    links: &[Pair],
+    values: &[f64],
+    baseline: impl Fn(usize) -> f64,
+) -> (f64, f64) {
+    let (mut mean, mut alone, mut kinds) = (0.0, 0.0, 0.0);
+    // Their squares sum to the variance of independent links.
+    let mut residuals = vec![0.0; links.len()];
     for kind in [Link::Must, Link::Cannot] {
-        let of_kind: Vec<f64> = (0..links.len())
-            .filter(|&l| links[l].link == kind)
-            .map(|l| values[l] - baseline(l))
-            .collect();
+        let of_kind: Vec<usize> = (0..links.len()).filter(|&l| links[l].link == kind).collect();
         if of_kind.is_empty() {
             continue;
         }
         let count = of_kind.len() as f64;
-        let own = of_kind.iter().sum::<f64>() / count;
-        let squares: f64 = of_kind.iter().map(|v| (v - own) * (v - own)).sum();
-        // One link has no spread of its own: it counts as one that may fall either way.
-        let spread = if count > 1.0 { squares / (count - 1.0) } else { 1.0 };
+        let own = of_kind.iter().map(|&l| values[l] - baseline(l)).sum::<f64>() / count;
         mean += own;
-        variance += spread / count;
         kinds += 1.0;
+        if of_kind.len() == 1 {
+            // It has no spread of its own: it counts as one that may fall either way.
+            alone += 1.0;
+            continue;
+        }
+        let scale = (count * (count - 1.0)).sqrt();
+        of_kind.iter().for_each(|&l| residuals[l] = (values[l] - baseline(l) - own) / scale);
     }
+    let independent: f64 = residuals.iter().map(|r| r * r).sum();
+    let mut of_object = BTreeMap::new();
+    for (link, residual) in links.iter().zip(&residuals) {
+        for object in [link.i, link.j] {
+            *of_object.entry(object).or_insert(0.0) += residual;
+        }
+    }
+    // A link shares both its objects with itself, and one with any other.
+    let dyadic = of_object.values().map(|sum: &f64| sum * sum).sum::<f64>() - independent;
+    let variance = dyadic.max(independent) + alone;
     (mean / f64::max(kinds, 1.0), variance.sqrt() / f64::max(kinds, 1.0))
 }

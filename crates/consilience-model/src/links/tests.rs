@@ -4,8 +4,8 @@ use consilience_core::{
 use ndarray::Array2;
 
 use super::LinkedClustering;
-use super::folds::keeps;
-use super::folds::{HeldOut, Trial};
+use super::folds::{HeldOut, Trial, keeps};
+use super::judgement::balanced;
 
 fn parity(n: usize, count: usize) -> SideInformation {
     let mut draw = Seed(5).stream();
@@ -176,4 +176,121 @@ fn the_sample_behind_the_components_is_told() {
     let found = LinkedClustering::new(2).fit_by("updater", &x, &side, &()).unwrap();
     let notes = found.report.notes;
     assert!(notes.iter().any(|n| n.contains("10000 of 10001 objects")), "{notes:?}");
+}
+
+#[test]
+fn the_order_that_links_are_given_in_means_nothing() {
+    let mut draw = Seed(8).stream();
+    let x = Array2::from_shape_fn((60, 3), |(i, j)| {
+        draw.normal() * [3.0, 1.0, 1.0][j] + if j == 1 { (i % 2 * 2) as f64 } else { 0.0 }
+    });
+    let given = parity(60, 50);
+    let mut links = given.stated().unwrap().to_vec();
+    let method = LinkedClustering::new(2).seed(Seed(3));
+    let first = method.fit_judged(&x, &given, &()).unwrap().output;
+    for round in 0..3 {
+        draw.shuffle(&mut links);
+        let mut pairs = Constraints::new(60).unwrap();
+        for (l, link) in links.iter().enumerate() {
+            let (i, j) = if l % 2 == round % 2 { (link.i, link.j) } else { (link.j, link.i) };
+            pairs.add(i, j, link.link).unwrap();
+        }
+        let side = SideInformation::from_constraints(&pairs);
+        let found = method.fit_judged(&x, &side, &()).unwrap().output;
+        assert_eq!(found.judgement, first.judgement);
+        assert_eq!(found.clustering.partition, first.clustering.partition);
+        for name in ["mpck-means", "itml", "mccc", "updater"] {
+            let labels = |side| method.fit_by(name, &x, side, &()).unwrap().output.partition;
+            assert_eq!(labels(&side), labels(&given), "{name}");
+        }
+    }
+}
+
+/// Mean and standard error of what is kept of links, all independent.
+fn independent(links: &[Pair], kept: &[f64]) -> (f64, f64) {
+    let (mut mean, mut variance) = (0.0, 0.0);
+    for kind in [Link::Must, Link::Cannot] {
+        let own: Vec<f64> =
+            links.iter().zip(kept).filter(|l| l.0.link == kind).map(|l| *l.1).collect();
+        let count = own.len() as f64;
+        let of_kind = own.iter().sum::<f64>() / count;
+        mean += 0.5 * of_kind;
+        let squares: f64 = own.iter().map(|v| (v - of_kind) * (v - of_kind)).sum();
+        variance += 0.25 * squares / (count - 1.0) / count;
+    }
+    (mean, variance.sqrt())
+}
+
+/// Links among few objects, drawn again and again, of clusters that are wrong for some objects.
+#[test]
+fn errors_hold_for_many_links_among_few_objects() {
+    let mut draw = Seed(6).stream();
+    let classes: Vec<usize> = (0..2_000).map(|_| draw.below(3)).collect();
+    let found: Vec<usize> =
+        classes.iter().map(|&c| if draw.uniform() < 0.3 { draw.below(3) } else { c }).collect();
+    let labels = Partition::from_labels(&found).unwrap();
+    let (mut scores, mut errors, mut naive) = (Vec::new(), 0.0, 0.0);
+    for _ in 0..300 {
+        let objects = draw.sample(2_000, 30);
+        let mut all: Vec<(usize, usize)> =
+            (0..30).flat_map(|u| (0..u).map(move |v| (u, v))).collect();
+        draw.shuffle(&mut all);
+        let link = |&(u, v): &(usize, usize)| {
+            let (i, j) = (objects[u], objects[v]);
+            let kind = if classes[i] == classes[j] { Link::Must } else { Link::Cannot };
+            Pair::new(i, j, kind)
+        };
+        let links: Vec<Pair> = all[..150].iter().map(link).collect();
+        let kept: Vec<f64> = links.iter().map(|link| keeps(&labels, link)).collect();
+        let (score, error) = balanced(&links, &kept, |_| 0.0);
+        let alone = independent(&links, &kept);
+        assert!((score - alone.0).abs() < 1e-12 && error > alone.1 - 1e-12);
+        // A gain over itself.
+        assert_eq!(balanced(&links, &kept, |l| kept[l]), (0.0, 0.0));
+        scores.push(score);
+        errors += error * error / 300.0;
+        naive += alone.1 * alone.1 / 300.0;
+    }
+    let mean = scores.iter().sum::<f64>() / 300.0;
+    let spread = scores.iter().map(|s| (s - mean) * (s - mean)).sum::<f64>() / 299.0;
+    let (robust, naive) = ((spread / errors).sqrt(), (spread / naive).sqrt());
+    println!("spread over the error: {robust:.2}, were links independent {naive:.2}");
+    assert!((0.85..1.25).contains(&robust) && naive > 1.8, "{robust} {naive}");
+}
+
+#[test]
+fn errors_by_the_definition() {
+    let mut draw = Seed(2).stream();
+    for round in 0..20 {
+        let side = parity(if round < 10 { 12 } else { 400 }, 30);
+        let links = side.stated().unwrap();
+        let kept: Vec<f64> = links.iter().map(|_| draw.uniform()).collect();
+        let alone = independent(links, &kept);
+        let count = |kind| links.iter().filter(|l| l.link == kind).count() as f64;
+        let residual = |l: usize| {
+            let own = |m: &usize| links[*m].link == links[l].link;
+            let c = count(links[l].link);
+            let mean = (0..30).filter(own).map(|m| kept[m]).sum::<f64>() / c;
+            (kept[l] - mean) / (2.0 * (c * (c - 1.0)).sqrt())
+        };
+        let mut variance = 0.0;
+        for l in 0..30 {
+            for m in 0..30 {
+                let shared = [links[m].i, links[m].j];
+                if shared.contains(&links[l].i) || shared.contains(&links[l].j) {
+                    variance += residual(l) * residual(m);
+                }
+            }
+        }
+        let error = balanced(links, &kept, |_| 0.0).1;
+        assert!((error - f64::max(variance, 0.0).sqrt().max(alone.1)).abs() < 1e-12);
+    }
+    // No two share an object: as if all were independent.
+    let apart: Vec<Pair> = (0..20)
+        .map(|l| Pair::new(2 * l, 2 * l + 1, if l % 3 == 0 { Link::Must } else { Link::Cannot }))
+        .collect();
+    let kept: Vec<f64> = apart.iter().map(|_| draw.uniform()).collect();
+    assert!((balanced(&apart, &kept, |_| 0.0).1 - independent(&apart, &kept).1).abs() < 1e-12);
+    // One link tells nothing of its spread.
+    assert_eq!(balanced(&apart[..1], &[1.0], |_| 0.0), (1.0, 1.0));
 }

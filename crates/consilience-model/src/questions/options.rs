@@ -69,8 +69,9 @@ impl QuestionerOptions {
         /// objects right. Default 0; 0 or more.
         pub fn price(mut self, objects: f64) { self.price = objects }
 
-        /// Objects in a question: 2 for "same or different", more for "which of these belong
-        /// together". Default 2; 2 to 20.
+        /// Objects in a question at most: 2 for "same or different", more for "which of these
+        /// belong together". More are taken in while they gain at least half as much for each
+        /// answer as the first two alone, and the price. Default 2; 2 to 20.
         pub fn group_size(mut self, objects: usize) { self.group_size = objects }
 
         /// Small groups of objects that questions are about, at most. Default 300 or four for each

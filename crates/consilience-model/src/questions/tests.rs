@@ -5,7 +5,8 @@ use consilience_core::{Clusters, ErrorKind, MemoryBudget, Partition, Seed};
 use ndarray::{Array2, array};
 
 use super::evidence::{Evidence, Vote};
-use super::tree::{Odds, Tree, sigmoid};
+use super::propose::KEPT;
+use super::tree::{Merge, Odds, Tree, sigmoid};
 use super::{Answer, Questioner, QuestionerOptions, StopReason};
 
 /// Six blobs in a row, two of each class: distances do not tell which two.
@@ -120,6 +121,76 @@ fn a_high_price_stops_early() {
         }
     }
     assert!(spent.windows(2).all(|w| w[0] >= w[1]) && spent[3] == 0, "{spent:?}");
+}
+
+/// Whatever the size of questions, and where pairs were asked about before.
+#[test]
+fn the_best_question_comes_first_and_price_is_compared_with_it() {
+    for seed in 0..8 {
+        let (x, classes) = world(if seed % 2 == 0 { 24 } else { 120 }, seed);
+        let options = QuestionerOptions::new(3).budget(300).seed(Seed(seed));
+        let pair = options.start(&x).unwrap().propose(1)[0].gain;
+        for size in [2, 3, 5] {
+            let mut questioner = options.group_size(size).start(&x).unwrap();
+            let least = if size == 2 { 1.0 } else { KEPT };
+            assert!(questioner.propose(1)[0].gain > least * pair * (1.0 - 1e-6));
+            for round in 0..12 {
+                let all = questioner.propose(usize::MAX);
+                let mut pairs = questioner.clone();
+                pairs.options.group_size = 2;
+                let pairs = pairs.propose(usize::MAX);
+                let Some(most) = pairs.first() else { break };
+                assert_eq!(questioner.propose(1), all[..1], "seed {seed}, {size}, {round}");
+                assert!(pairs.is_sorted_by(|a, b| a.gain >= b.gain));
+                assert_eq!(all[0].objects[..2], most.objects, "seed {seed}, {size}, {round}");
+                // Until an answer costs more than the best pair brings.
+                for (share, stop) in [(0.9, None), (1.1, Some(StopReason::Price))] {
+                    let mut priced = questioner.clone();
+                    priced.options.price = share * most.gain;
+                    assert_eq!(priced.stop(), stop, "seed {seed}, {size}, {round}");
+                }
+                // They disagree, so that much stays in doubt.
+                let answers = questioner.propose(4).into_iter().enumerate().map(|(q, question)| {
+                    let groups: Vec<usize> = question.objects.iter().map(|&i| classes[i]).collect();
+                    let other: Vec<usize> = (0..groups.len()).collect();
+                    let said = if (q + round) % 2 == 0 { &groups } else { &other };
+                    Answer::groups(q, &question.objects, said)
+                });
+                questioner.answer(&answers.collect::<Vec<_>>()).unwrap();
+            }
+        }
+    }
+}
+
+/// Eight objects of which every pair is equally in doubt, and then one pair less.
+#[test]
+fn groups_are_asked_about_where_they_gain_enough() {
+    let start = |size: usize, budget: usize| {
+        let options = QuestionerOptions::new(8).group_size(size).budget(budget);
+        let mut questioner = options.start(&Array2::<f64>::eye(8)).unwrap();
+        questioner.joins.all = (0..8)
+            .flat_map(|b| (0..b).map(move |a| [a, b]))
+            .map(|nodes| Merge { nodes, likeness: 0.0, evidence: 0.0, odds: 0.3 })
+            .collect();
+        questioner
+    };
+    let pair = &start(2, 100).propose(1)[0];
+    for size in [3, 4, 8] {
+        let mut questioner = start(size, 100);
+        let group = &questioner.propose(1)[0];
+        assert_eq!(group.objects.len(), size);
+        assert!((group.gain / pair.gain - 1.0).abs() < 1e-9, "{group:?} {pair:?}");
+        let answers = (size - 1) as f64;
+        assert!((group.information / (answers * pair.information) - 1.0).abs() < 1e-9);
+        // No more objects than the budget has answers for.
+        let few = start(size, 2).propose(5);
+        assert_eq!(few.iter().map(|q| q.objects.len() - 1).sum::<usize>(), 2);
+        // One pair is in far more doubt than all others: the two alone.
+        let nodes = [3, 6];
+        questioner.joins.all.iter_mut().filter(|m| m.nodes != nodes).for_each(|m| m.odds = 4.0);
+        let best = &questioner.propose(1)[0];
+        assert_eq!(best.objects.len(), 2, "{best:?}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use faer::{Mat, MatRef};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use super::basis::{Basis, refill};
-use super::dense::{balance, eigen_descending};
+use super::dense::{ORDINARY, balance, eigen_descending};
 use super::tall::{self, Columns};
 use super::{SymmetricOperator, Truncated, TruncatedOptions, Which, mats};
 
@@ -224,7 +224,7 @@ impl Balanced<'_> {
     fn settle(&mut self, y: &mut [f64]) {
         let largest = y.iter().fold(0.0, |m: f64, y| m.max(y.abs()));
         if largest.is_finite() {
-            (self.down, self.up) = balance(largest);
+            (self.down, self.up) = balance(largest, ORDINARY);
             if self.down.0 != 1.0 {
                 y.iter_mut().for_each(|y| *y *= self.down.0 * self.down.1);
             }

@@ -7,13 +7,13 @@ use consilience_core::{Error, Result};
 use faer::Mat;
 
 /// The matrix of what a function says of each place.
-pub(super) fn from_fn(
+pub(super) fn from_fn<T>(
     rows: usize,
     columns: usize,
-    value: impl FnMut(usize, usize) -> f64,
-) -> Result<Mat<f64>> {
+    value: impl FnMut(usize, usize) -> T,
+) -> Result<Mat<T>> {
     let mut out = Mat::new();
-    out.try_reserve(rows, columns).map_err(|_| no_room::<f64>(rows.saturating_mul(columns)))?;
+    out.try_reserve(rows, columns).map_err(|_| no_room::<T>(rows.saturating_mul(columns)))?;
     out.resize_with(rows, columns, value);
     Ok(out)
 }

@@ -34,7 +34,8 @@ mod shifted;
 mod tall;
 
 pub use dense::{
-    EIGEN_SQUARES, SymmetricEigen, scatter_eigen, symmetric_eigen, try_symmetric_eigen,
+    EIGEN_SQUARES, SymmetricEigen, rough_symmetric_eigen, scatter_eigen, symmetric_eigen,
+    try_symmetric_eigen,
 };
 pub use lanczos::{truncated_eigen, try_truncated_eigen};
 pub(crate) use mats::end;

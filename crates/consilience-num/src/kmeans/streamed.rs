@@ -138,6 +138,7 @@ pub fn fit_drawn(
     let drawn = room::collected(drawn.iter().map(|&i| i..i + 1))?;
     let sample = written(source, &drawn, options.parallel, observer)?;
     let mut found = fit(sample.view(), None, options, observer)?;
+    drop(sample);
     let mut labels = room::zeros(n)?;
     let stop = Stop::new(observer);
     each_chunk_if(options.parallel, &mut labels, BLOCK, &|b, labels| {

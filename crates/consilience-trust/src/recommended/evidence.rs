@@ -7,7 +7,7 @@ use consilience_core::{
     ConsensusFunction, Ensemble, MemoryBudget, Microclusters, Observer, OnlyCancels, Partition,
     Result, Seed,
 };
-use consilience_num::reduce::try_map_each;
+use consilience_num::reduce::try_map_few;
 use consilience_walk::Diffusion;
 
 use crate::common::{self, adjusted_rand};
@@ -81,7 +81,12 @@ impl Witnesses {
             }
             Ok(found)
         };
-        let (by_diffusion, by_lwea) = try_map_each(parts.len(), &of_half)?.into_iter().unzip();
+        // Overlaps of half of the clusters, and a matrix where labels are missing.
+        let (n, c) = (if nodes.is_complete() { 0 } else { chosen.len() }, members.n_clusters());
+        let fits = |&halves: &usize| budget.allows_table(halves, 8 * n * n + 4 * c * c, 1);
+        let abreast = (1..=parts.len()).rev().find(fits).unwrap_or(1);
+        let halves = try_map_few(parts.len(), abreast, &of_half)?;
+        let (by_diffusion, by_lwea) = halves.into_iter().unzip();
         let halves = [by_diffusion, by_lwea];
         Ok(Witnesses { nodes: nodes.n_nodes(), chosen, members, halves })
     }

@@ -378,7 +378,7 @@ mod tests {
         for method in [
             Recommended::new(3).dense_limit(0),
             // The matrices of 33 clusters fit, that of all microclusters does not.
-            Recommended::new(3).memory_budget(MemoryBudget::bytes(40_000)),
+            Recommended::new(3).memory_budget(MemoryBudget::bytes(70_000)),
         ] {
             let fit = method.fit(&incomplete, &()).unwrap();
             assert_eq!(fit.output, Diffusion::new(3).consensus(&incomplete).unwrap());

@@ -39,8 +39,8 @@
 //!
 //! [`KMeans`](crate::generate::KMeans), [`MiniBatchKMeans`](crate::generate::MiniBatchKMeans),
 //! [`SphericalKMeans`](crate::generate::SphericalKMeans) (by directions, for texts),
-//! [`KernelKMeans`](crate::generate::KernelKMeans), [`Rpcl`](crate::generate::Rpcl) (finds the
-//! number itself), [`Agglomerative`](crate::generate::Agglomerative),
+//! [`KernelKMeans`](crate::generate::KernelKMeans), [`Rpcl`](crate::generate::Rpcl) (may keep
+//! fewer clusters than asked for), [`Agglomerative`](crate::generate::Agglomerative),
 //! [`Spectral`](crate::generate::Spectral) and [`USpec`](crate::generate::USpec), which is spectral
 //! clustering for millions of objects. [`GaussianMixture`](crate::generate::GaussianMixture) and
 //! [`FuzzyCMeans`](crate::generate::FuzzyCMeans) give memberships. Your own implements
