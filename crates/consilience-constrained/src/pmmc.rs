@@ -54,13 +54,14 @@ use crate::prices::{cheapest, linked_pairs};
 /// [`PckMeans`](crate::PckMeans) and goes downhill only. New objects get the cluster of the highest
 /// score.
 ///
-/// Balance keeps no cluster from being merged with others: it has no objects where fewer have the
-/// wider margins, and the report says so. That is frequent in few features, where planes separate
-/// few clusters by wide margins. Of four normal blobs of ten objects in two features, their centres
-/// drawn with three times the deviation of the objects, and ten links, some were merged in 40 of 60
-/// draws; in 34 of these none of eleven other starts ended in four clusters of a lower objective.
-/// In five features it was 8 of 60. A larger [`link_weight`](Pmmc::link_weight) holds clusters that
-/// links are about apart; [`PckMeans`](crate::PckMeans) keeps all.
+/// Balance keeps no cluster from being merged with others: where fewer clusters have wider margins
+/// some are left without objects, and the report says so. That is frequent in few features, where
+/// planes separate few clusters by wide margins. Of four normal blobs of ten objects in two
+/// features, their centres drawn with three times the deviation of the objects, and ten links, some
+/// were merged in 40 of 60 draws; in 34 of these none of eleven other starts ended in four clusters
+/// of a lower objective. In five features it was 8 of 60. A larger
+/// [`link_weight`](Pmmc::link_weight) holds clusters that links are about apart;
+/// [`PckMeans`](crate::PckMeans) keeps all.
 ///
 /// # Complexity
 /// O(iterations (n d k + c k)) time for c links, O(n (d + k)) memory; the start takes

@@ -12,8 +12,8 @@ use crate::memberships;
 use crate::rates::{Rates, per_task};
 use crate::worker_rates::{self, WorkerRates};
 
-/// Standard errors by which the alternative must predict unseen tasks better: than chance does
-/// (docs/notes/crowds.md).
+/// Standard errors by which the alternative must predict unseen tasks better than the first answer
+/// does, and than answers at random (docs/notes/crowds.md).
 const SIGNIFICANT: f64 = 4.0;
 /// Fewest tasks that such a comparison is made on.
 const FEWEST_TASKS: usize = 20;

@@ -573,13 +573,13 @@ mod tests {
     fn weights_of_members_count() {
         let (good, noise) = (planted(Seed(3), &[40, 30, 20], 10, 0.05, 0.0).unwrap(), Seed(4));
         let mut stream = noise.stream();
-        let random = (0..10).map(|_| {
+        let random = (0..30).map(|_| {
             let labels: Vec<i64> = (0..90).map(|_| stream.below(20) as i64).collect();
             Partition::from_labels(&labels)
         });
         let members = good.ensemble.members().iter().cloned().map(Ok).chain(random);
         let all = Ensemble::new(members.collect::<Result<_>>().unwrap()).unwrap();
-        let weights: Vec<f64> = (0..20).map(|u| if u < 10 { 1.0 } else { 1e-6 }).collect();
+        let weights: Vec<f64> = (0..40).map(|u| if u < 10 { 1.0 } else { 1e-6 }).collect();
         let table = |e: &Ensemble| ClusterNumber::new().resamples(2).choose(e).unwrap();
         let weighed = table(&all.clone().with_weights(weights).unwrap());
         let (alone, even) = (table(&good.ensemble), table(&all));

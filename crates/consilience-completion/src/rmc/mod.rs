@@ -88,7 +88,7 @@ pub enum Penalty {
 /// where few entries are known: 3,000 objects of 20 known entries each take half a minute (rank
 /// 111), 10,000 take minutes. Up to 1,200 objects, where half of the entries are known or
 /// `10 m r > n^3`, an iteration decomposes the whole matrix: O(n^3) and 56 n^2 bytes more; 20 to
-/// 100 iterations, all but the last in single precision.
+/// 100 iterations, mostly all but the last few in single precision.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for bad options,

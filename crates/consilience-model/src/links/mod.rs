@@ -94,6 +94,8 @@ const COST_LIMIT: f64 = 1e12;
 /// r_l     = (kept_l - mean of its kind) / (kinds sqrt(c (c - 1))),   c links of its kind
 /// ```
 ///
+/// The only link of a kind has no spread: it adds `1 / kinds^2` to the square of the error.
+///
 /// They say how far a score may be off because these objects were drawn to have links, the fits
 /// being what they are. That other links would lead to other fits is not in them.
 ///

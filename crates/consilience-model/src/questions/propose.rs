@@ -86,7 +86,7 @@ impl Questioner {
     /// For every two nodes that may belong together the gain is half the information of an answer
     /// times the objects of the smaller node. A question about more gains the mean of its pairs for
     /// each of its answers, never more than its best pair could; objects are taken in while that is
-    /// above the price and half of what the first two gain. What answers so far decide is not
+    /// at least the price and half of what the first two gain. What answers so far decide is not
     /// asked, directly or by way of others, and no cell is in two of the questions; its objects
     /// take turns. Empty where [`stop`](Questioner::stop) says why.
     ///
