@@ -134,8 +134,8 @@ impl Pmmc {
 }
 
 /// Why clusters of the start may end without an object.
-const MERGED: &str = "the objective fell as clusters were merged, and no object has its highest \
-                      score in another";
+const MERGED: &str = "no object has its highest score in another; where fewer clusters have wider \
+                      margins, some are left without objects";
 
 /// Steps that change weights by less than this share of the largest lead nowhere.
 const LEAST_STEP: f64 = 1e-12;

@@ -358,7 +358,7 @@ fn why_clusters_are_missing_is_true() {
         }
         let side = SideInformation::from_constraints(&links);
         if let Some(note) = told(&Pmmc::new(4), &x, &side) {
-            assert!(note.contains("clusters were merged") && !note.contains("distinct"), "{note}");
+            assert!(note.contains("have wider margins") && !note.contains("distinct"), "{note}");
             merged += 1;
         }
         for per_cluster in [false, true] {

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use consilience_core::{Observer, Result, Stop, room};
+use consilience_core::{MemoryBudget, Observer, Result, Stop, room};
 use consilience_num::Float;
 use consilience_num::kmeans::RowSource;
 use consilience_num::near::NearRows;
 use consilience_num::place::Place;
 use consilience_num::reduce::ordered_sum;
-use consilience_num::transfer::link_sums;
+use consilience_num::transfer::link_sums_within;
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 
@@ -89,10 +89,12 @@ impl Links {
         Ok(Links { near, representatives, index, square, width })
     }
 
-    /// The weights `B' D_x^-1 B` between representatives, unless stopped.
-    pub(super) fn weigh(&self, stop: &Stop<'_>) -> Array2<f64> {
+    /// The weights `B' D_x^-1 B` between representatives, unless stopped; the sums of threads take
+    /// half of the budget at most, or one table.
+    pub(super) fn weigh(&self, budget: MemoryBudget, stop: &Stop<'_>) -> Array2<f64> {
         let near = self.near;
-        link_sums(self.n_objects(), self.representatives, |objects, sums| {
+        let bytes = usize::try_from(budget.n_bytes() / 2).unwrap_or(usize::MAX);
+        link_sums_within(self.n_objects(), self.representatives, bytes, |objects, sums| {
             if stop.asked() {
                 return;
             }

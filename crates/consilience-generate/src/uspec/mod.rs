@@ -209,7 +209,7 @@ impl USpec {
         observer: &dyn Observer,
     ) -> Result<Fit<Partition>> {
         let stop = Stop::new(observer);
-        let weights = report.stage("weights", || links.weigh(&stop));
+        let weights = report.stage("weights", || links.weigh(self.budget, &stop));
         stop.check()?;
         let tau = self.regularization;
         let side = report
@@ -285,7 +285,7 @@ impl BaseClusterer for USpec {
         }
         let n = features.n_objects();
         let (p, budget) = (self.count(n, clusters)?, self.budget);
-        // The sums, their mean, and what the eigenpairs are computed in.
+        // The sums, and what the eigenpairs are computed in.
         let columns = small_side_columns(p, clusters);
         budget.check_table("weights between representatives", p, columns, size_of::<f64>())?;
         let near = self.neighbours.min(p);

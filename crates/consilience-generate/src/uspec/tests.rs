@@ -54,7 +54,8 @@ fn exact_search_gives_the_embedding_of_the_whole_graph() {
         let marks = x.select(Axis(0), &rows);
         let table = NearRows::new(marks.view(), 1, p, Seed(0), &()).unwrap();
         let links = Links::find(x.view(), &Place::HERE, &table, near, &()).unwrap();
-        let side = small_side(links.weigh(&Stop::new(&())).view(), p.min(4), 0.0).unwrap();
+        let weights = links.weigh(MemoryBudget::default(), &Stop::new(&()));
+        let side = small_side(weights.view(), p.min(4), 0.0).unwrap();
         let embedding = Embedding::new(&links, &side.coordinates);
         let k = embedding.n_columns();
         let mut ours = vec![0.0; n * k];

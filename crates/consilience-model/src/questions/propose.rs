@@ -18,8 +18,7 @@ const LEAST_INFORMATION: f64 = 1e-4;
 /// Gains that differ by this share are level.
 const ROUNDING: f64 = 1e-9;
 /// A group's gain is at least this share of that of its first two objects. What a group tells
-/// beyond the mean of its pairs is not counted: groups of three to five found more of the classes
-/// for as many answers on most generated sets, though their gains are less.
+/// beyond the mean of its pairs is not counted (docs/notes/questions.md).
 pub(super) const KEPT: f64 = 0.5;
 
 /// A question that may be asked, with the place of its join among the open ones, and its cells.
