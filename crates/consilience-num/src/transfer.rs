@@ -186,21 +186,22 @@ pub fn link_sums(
     p: usize,
     visit: impl Fn(Range<usize>, &mut LinkSums) + Sync,
 ) -> Array2<f64> {
-    link_sums_within(n, p, TABLES, visit)
+    link_sums_within(n, p, MemoryBudget::bytes(u64::MAX), visit)
 }
 
-/// As [`link_sums`], for tables of so many bytes together, or one.
+/// As [`link_sums`], with tables that take half of the budget together, or one.
 #[doc(hidden)]
 pub fn link_sums_within(
     n: usize,
     p: usize,
-    bytes: usize,
+    budget: MemoryBudget,
     visit: impl Fn(Range<usize>, &mut LinkSums) + Sync,
 ) -> Array2<f64> {
     // Beside a table of sums, as many binary places as n ones leave in 62 bits.
     let places = 62 - usize::BITS.saturating_sub(n.leading_zeros()) as i32;
     let unit = 2f64.powi(places.min(52));
-    let most = (bytes.min(TABLES) / p.saturating_mul(p).saturating_mul(8).max(1))
+    let bytes = usize::try_from(budget.n_bytes() / 2).map_or(TABLES, |half| half.min(TABLES));
+    let most = (bytes / p.saturating_mul(p).saturating_mul(8).max(1))
         .clamp(1, rayon::current_num_threads());
     let piece = n.div_ceil(most).max(ROWS).next_multiple_of(ROWS);
     let tables = map_each(n.div_ceil(piece), &|t| {

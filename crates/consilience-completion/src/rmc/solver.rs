@@ -289,14 +289,15 @@ impl Iterate {
             primal = (best.nuclear, best.l1);
         }
         let primal = primal.0 + primal.1;
-        let gap = |dual: f64| (primal - dual).max(0.0) / primal.max(f64::MIN_POSITIVE);
+        // Never true of what is not a number.
+        let within = |dual: f64, share: f64| primal - dual <= share * primal;
         // The bound of an earlier step may do: any Y gives one.
-        if !exact || gap(best.dual) > enough {
+        if !exact || !within(best.dual, enough) {
             let accuracy = enough * if exact { NORM } else { ROUGH_NORM };
             best.dual = best.dual.max(self.dual(entries, accuracy, problem.seed, observer)?);
         }
-        best.converged = exact && gap(best.dual) <= problem.tolerance;
-        Ok(gap(best.dual) <= enough)
+        best.converged = exact && within(best.dual, problem.tolerance);
+        Ok(within(best.dual, enough))
     }
 
     /// Whether the gap would be small enough if Y were feasible as it is.

@@ -87,8 +87,8 @@ impl Whole {
         y: &mut [f64],
     ) -> Result<Option<(Vec<f64>, Array2<f64>)>> {
         let tau = self.tau;
-        // In full: what a basis carried along misses next to tau adds up in Z, and A never settles.
         self.exact |= self.steps >= MOST_ROUGH;
+        // In full: what a basis carried along misses next to tau adds up in Z, and A never settles.
         let rough = if self.exact { None } else { rough_symmetric_eigen(self.z.view())? };
         let eigen = match rough {
             Some(eigen) => eigen,

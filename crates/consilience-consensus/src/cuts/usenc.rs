@@ -187,9 +187,7 @@ fn sample(k: usize) -> usize {
 
 /// How much the objects link each two clusters, unless stopped.
 fn links(labels: &Labels<'_>, members: usize, budget: MemoryBudget) -> Array2<f64> {
-    // Beside the sums of these tables.
-    let bytes = usize::try_from(budget.n_bytes() / 2).unwrap_or(usize::MAX);
-    link_sums_within(labels.objects, labels.clusters, bytes, |objects, sums| {
+    link_sums_within(labels.objects, labels.clusters, budget, |objects, sums| {
         if labels.stop.asked() {
             return;
         }

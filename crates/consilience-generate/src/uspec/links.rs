@@ -93,8 +93,7 @@ impl Links {
     /// half of the budget at most, or one table.
     pub(super) fn weigh(&self, budget: MemoryBudget, stop: &Stop<'_>) -> Array2<f64> {
         let near = self.near;
-        let bytes = usize::try_from(budget.n_bytes() / 2).unwrap_or(usize::MAX);
-        link_sums_within(self.n_objects(), self.representatives, bytes, |objects, sums| {
+        link_sums_within(self.n_objects(), self.representatives, budget, |objects, sums| {
             if stop.asked() {
                 return;
             }
