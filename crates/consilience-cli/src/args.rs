@@ -1,12 +1,13 @@
 //! The command line.
 
-use std::ops::RangeInclusive;
-use std::path::PathBuf;
-use std::str::FromStr;
+mod values;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use consilience::Clusters;
+
+pub(crate) use values::{Count, Numbers, Picture};
 
 use crate::failure::{Failure, Outcome};
 
@@ -71,6 +72,9 @@ pub(crate) enum Command {
     Update(Update),
     /// Cluster features with the help of a few labels or pairs
     Cluster(Cluster),
+    /// Say what to ask people or language models next about objects with features, and cluster by
+    /// features and answers
+    Ask(Ask),
     /// Label new objects by the model that `cluster --method consensus --model` wrote
     Predict(Predict),
     /// Compare a clustering with the truth, or with another clustering
@@ -259,38 +263,9 @@ pub(crate) struct Consensus {
     pub(crate) common: Common,
 }
 
-/// A number of clusters, or the wish that one be found.
-#[derive(Clone, Copy)]
-pub(crate) enum Count {
-    /// So many.
-    Fixed(usize),
-    /// As many as is recommended.
-    Auto,
-}
-
-impl From<Count> for Clusters {
-    fn from(count: Count) -> Self {
-        match count {
-            Count::Fixed(k) => Clusters::Fixed(k),
-            Count::Auto => Clusters::Auto,
-        }
-    }
-}
-
-impl FromStr for Count {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "auto" => Ok(Count::Auto),
-            _ => text.parse().map(Count::Fixed).map_err(|_| "expected a whole number or auto"),
-        }
-    }
-}
-
-/// Where labels go, for commands that can label new objects.
+/// How features are read.
 #[derive(Args)]
-pub(crate) struct Labelling {
+pub(crate) struct Reading {
     /// What is done about missing values: error, mean, median or nearest (the mean of the five
     /// nearest objects)
     #[arg(long, value_name = "WAY", default_value = "error")]
@@ -309,6 +284,13 @@ pub(crate) struct Labelling {
     /// sparse features where the method needs a table]
     #[arg(long, value_name = "D")]
     pub(crate) svd: Option<usize>,
+}
+
+/// Where labels go, for commands that can label new objects.
+#[derive(Args)]
+pub(crate) struct Labelling {
+    #[command(flatten)]
+    pub(crate) reading: Reading,
     /// Where the labels go: one column
     #[arg(short, long, value_name = "LABELS")]
     pub(crate) output: Option<PathBuf>,
@@ -373,6 +355,52 @@ pub(crate) struct Cluster {
     pub(crate) model: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) labelling: Labelling,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Arguments of `ask`.
+#[derive(Args)]
+#[command(before_help = "Example: consilience ask texts.npy --clusters 20 --answers answers.csv \
+         --questions 10 --json\n         consilience ask texts.npy --clusters 20 --answers \
+         answers.csv -o labels.csv\n\nCalled again whenever there are new answers, with all that \
+         were given so far.")]
+pub(crate) struct Ask {
+    /// Features, for instance embeddings of texts: n rows, d columns of numbers
+    pub(crate) features: PathBuf,
+    /// Number of clusters
+    #[arg(long, value_name = "K")]
+    pub(crate) clusters: usize,
+    /// All answers so far, a table whose columns have names: worker,i,j,same, or
+    /// worker,task,item,group (items of one task in one group are alike) [default: none yet]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) answers: Option<PathBuf>,
+    /// How many questions to propose
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    pub(crate) questions: usize,
+    /// Objects in a question at most: 2 for the same or different, up to 20 for which of these
+    /// belong together
+    #[arg(long, value_name = "S", default_value_t = 2)]
+    pub(crate) group_size: usize,
+    /// Answers that may be asked for in all; one about s objects counts as s - 1
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) budget: usize,
+    /// What an answer costs, in objects: nothing is asked that is not expected to put so many
+    /// objects right
+    #[arg(long, value_name = "OBJECTS", default_value_t = 0.0)]
+    pub(crate) price: f64,
+    /// Small groups of objects that questions are about, at most [default: 300, or four for each
+    /// cluster where that is more]
+    #[arg(long, value_name = "M")]
+    pub(crate) cells: Option<usize>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    /// Where the labels go: one column
+    #[arg(short, long, value_name = "LABELS")]
+    pub(crate) output: Option<PathBuf>,
+    /// True labels: adds every score of the result
+    #[arg(long, value_name = "FILE")]
+    pub(crate) truth: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: Common,
 }
@@ -693,21 +721,6 @@ pub(crate) struct Man {
     pub(crate) folder: PathBuf,
 }
 
-/// The pictures.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Picture {
-    /// How often objects are together, in an order that puts clusters side by side (VAT)
-    CoAssociation,
-    /// The tree of a method that agglomerates
-    Dendrogram,
-    /// The share of pairs that are together at most so often (consensus CDF)
-    Cdf,
-    /// Soft memberships, one row per object
-    Memberships,
-    /// Clusters, and how far they overlap in soft memberships
-    ClusterGraph,
-}
-
 impl Command {
     /// The options that all commands share which work on data, and what `--list` asks for: a name,
     /// or everything where it is empty.
@@ -720,6 +733,7 @@ impl Command {
             Command::Complete(a) => (&a.common, Some(&a.listing)),
             Command::Update(a) => (&a.common, Some(&a.listing)),
             Command::Cluster(a) => (&a.common, Some(&a.listing)),
+            Command::Ask(a) => (&a.common, None),
             Command::Predict(a) => (&a.common, None),
             Command::Score(a) => (&a.common, None),
             Command::Plot(a) => (&a.common, None),
@@ -746,31 +760,4 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
     }
     let line = parts.join(" ");
     format!("{}; see --help", line.strip_prefix("error: ").unwrap_or(&line))
-}
-
-/// How many clusters a report is about.
-#[derive(Clone)]
-pub(crate) enum Numbers {
-    /// So many.
-    Fixed(usize),
-    /// One of these.
-    Range(RangeInclusive<usize>),
-    /// As many as is recommended.
-    Auto,
-}
-
-impl FromStr for Numbers {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let number = |text: &str| text.trim().parse().ok();
-        match text.split_once("..") {
-            _ if text == "auto" => Some(Numbers::Auto),
-            Some((least, most)) => {
-                number(least).zip(number(most)).map(|(a, b)| Numbers::Range(a..=b))
-            }
-            None => number(text).map(Numbers::Fixed),
-        }
-        .ok_or("expected a whole number, a range such as 2..20, or auto")
-    }
 }

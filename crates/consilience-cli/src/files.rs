@@ -689,6 +689,16 @@ pub(crate) fn answer_table(
     Ok(terminal.read(path, read))
 }
 
+/// Refuses answers that name their objects by text where the objects have no such names.
+pub(crate) fn check_named(table: &AnswerTable, path: &Path, objects: &Objects) -> Outcome<()> {
+    ensure!(
+        table.ids().is_none() || objects.ids.is_some(),
+        "{}: names its objects by text; expected features with such ids, see --id",
+        path.display()
+    );
+    Ok(())
+}
+
 /// The answers of a file, about so many objects; with keywords two are the same that share `shared`
 /// of them.
 pub(crate) fn answers(table: &AnswerTable, objects: usize, shared: usize) -> Outcome<Answers> {

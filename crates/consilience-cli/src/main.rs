@@ -103,6 +103,7 @@ fn done(command: &Command, terminal: &Terminal) -> Outcome<()> {
         Command::Complete(args) => commands::complete::run(args, terminal),
         Command::Update(args) => commands::update::run(args, terminal),
         Command::Cluster(args) => commands::cluster::run(args, terminal),
+        Command::Ask(args) => commands::ask::run(args, terminal),
         Command::Predict(args) => commands::predict::run(args, terminal),
         Command::Score(args) => commands::score::run(args, terminal),
         Command::Plot(args) => commands::plot::run(args, terminal),
@@ -118,7 +119,7 @@ fn no_command(error: &clap::Error) -> Outcome<()> {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => summary::print(&error.to_string()),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::bad(
             "no command; expected demo, generate, consensus, crowd, complete, update, cluster, \
-             predict, score, plot, report, completions or man; see --help",
+             ask, predict, score, plot, report, completions or man; see --help",
         )),
         _ => Err(Failure::Bad(args::one_line(error))),
     }

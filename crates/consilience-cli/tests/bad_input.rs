@@ -11,8 +11,8 @@ fn wrong_command_lines() {
         "",
         &[
             "no command",
-            "demo, generate, consensus, crowd, complete, update, cluster, predict, score, plot, \
-             report, completions or man",
+            "demo, generate, consensus, crowd, complete, update, cluster, ask, predict, score, \
+             plot, report, completions or man",
         ],
     );
     folder.fails("frobnicate", &["frobnicate"]);

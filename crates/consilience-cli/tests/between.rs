@@ -258,7 +258,7 @@ fn labels_of_text_and_gaps_are_certain_memberships() {
         folder.ok("score --soft s.csv y.csv");
     }
     folder.write("y.csv", "a,b\ncat,cat\ncat,cat\ndog,cat\ndog,cat\n");
-    folder.fails("score --soft s.csv y.csv", &["y.csv", "are no numbers"]);
+    folder.fails("score --soft s.csv y.csv", &["y.csv", "not numeric"]);
 }
 
 #[test]

@@ -31,7 +31,7 @@ const fn writes(line: &'static str, files: &'static [&'static str]) -> Writes {
 }
 
 /// Every command that writes files, in every form that there is.
-const COMMANDS: [Writes; 14] = [
+const COMMANDS: [Writes; 15] = [
     writes("generate x.csv --members 9 -o o.npz", &["o.npz"]),
     writes("generate x.csv --members 9 -o o.npy", &["o.npy"]),
     writes("generate x.csv --members 9 -o o.csv", &["o.csv"]),
@@ -43,6 +43,7 @@ const COMMANDS: [Writes; 14] = [
     writes("consensus pool.csv --method eac-al --clusters 4 -o o.arrow", &["o.arrow"]),
     writes("consensus pool.csv --method eac-al --clusters 4 -o o.csv.gz", &["o.csv.gz"]),
     writes("crowd answers.csv --clusters 2 -o o.csv --soft o.npz", &["o.csv", "o.npz"]),
+    writes("ask x.csv --answers answers.csv --clusters 4 -o o.csv", &["o.csv"]),
     writes("complete x.csv --constraints a.csv --clusters 4 -o o.csv", &["o.csv"]),
     writes(
         "cluster x.csv --method consensus --clusters 4 --param members=2 -o o.csv --model m.bin",

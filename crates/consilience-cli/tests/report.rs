@@ -120,6 +120,7 @@ fn what_is_wrong_is_named() {
 fn completions_and_pages_know_every_command() {
     let folder = Folder::new();
     let commands = [
+        "ask",
         "completions",
         "complete",
         "consensus",
@@ -141,7 +142,7 @@ fn completions_and_pages_know_every_command() {
         }
     }
     folder.fails("completions tcsh", &["tcsh", "bash"]);
-    assert!(folder.ok("man .").stdout.starts_with("14 pages"));
+    assert!(folder.ok("man .").stdout.starts_with("15 pages"));
     let names = folder.names();
     assert_eq!(names.len(), commands.len() + 1);
     for command in commands {

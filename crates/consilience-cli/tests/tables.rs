@@ -197,7 +197,7 @@ fn columns_by_name_and_columns_that_are_no_numbers() {
     );
     let options = ["--id", "--categorical", "--drop"];
     let needles =
-        ["people.csv", "2 columns are no numbers", "column 0 (name)", "column 2 (town)", "rome"];
+        ["people.csv", "2 columns are not numeric", "column 0 (name)", "column 2 (town)", "rome"];
     folder.fails("generate people.csv -o o.csv", &[&needles[..], &options].concat());
     folder.ok("generate people.csv -o o.csv --drop name,town --members 2 --clusters 2");
     let reply = folder.json(

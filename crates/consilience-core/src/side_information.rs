@@ -102,7 +102,10 @@ impl SideInformation {
     /// Pairs that belong together or apart. They cannot contradict each other: [`Constraints::add`]
     /// refuses that with the chain.
     pub fn from_constraints(constraints: &Constraints) -> Self {
-        let stated = constraints.iter().collect();
+        // Ascending: methods that take links one by one, or some of many, then depend on what is
+        // said and not on the order in which it was.
+        let mut stated: Vec<Pair> = constraints.iter().collect();
+        stated.sort_unstable_by_key(|pair| (pair.i, pair.j));
         Self::close(constraints, &[], Some(stated))
     }
 
@@ -316,7 +319,8 @@ impl SideInformation {
         }
     }
 
-    /// The pairs as they were said, without what follows from them; `None` where labels were said.
+    /// The pairs that were said, by ascending objects, without what follows from them; `None` where
+    /// labels were said.
     pub fn stated(&self) -> Option<&[Pair]> {
         self.stated.as_deref()
     }
@@ -697,6 +701,7 @@ mod tests {
         let chain: List = (0..5).map(|i| (i, i + 1)).collect();
         assert_eq!(stated.links_up_to(5), (chain.clone(), vec![(0, 8)]));
         assert_eq!(stated.links_up_to(1), (chain[..1].to_vec(), vec![(0, 8)]));
+        assert_eq!(stated.stated().unwrap()[1], Pair::cannot_link(0, 8)); // said last
         stated.tell_thinned(4, &mut report);
         assert!(report.notes[1].contains("4 of 5 must-links"), "{:?}", report.notes);
     }

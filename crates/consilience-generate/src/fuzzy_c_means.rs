@@ -34,6 +34,12 @@ use crate::input::{FEWER, check_loop};
 /// # Complexity
 /// As [`KMeans`](crate::KMeans) and O(iterations x n d k) time in parallel; 8 n (d + k) bytes.
 ///
+/// # Errors
+/// As [`BaseClusterer::fit`];
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a setting
+/// outside its range, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
+/// memory budget.
+///
 /// # References
 /// J. C. Bezdek, "Pattern Recognition with Fuzzy Objective Function Algorithms", 1981. Starts from
 /// k-means; an object on several centres is shared out evenly among those. Memberships below 1e-6

@@ -44,6 +44,12 @@ use crate::input::check_loop;
 /// # Complexity
 /// As [`KMeans`](crate::KMeans) and O(iterations x n d k) time in parallel; 8 n (d + k) bytes.
 ///
+/// # Errors
+/// As [`BaseClusterer::fit`];
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a setting
+/// outside its range, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the
+/// memory budget.
+///
 /// # References
 /// A. P. Dempster, N. M. Laird, D. B. Rubin, "Maximum likelihood from incomplete data via the EM
 /// algorithm", 1977. The floor of the variances is ours: a share of the mean variance of the

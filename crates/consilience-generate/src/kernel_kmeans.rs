@@ -39,6 +39,10 @@ use crate::sparse_kernel::{self, Kinds};
 /// # Complexity
 /// O(p^3 + n p (d + p) + iterations n k p) time and O(n p) memory for p landmarks.
 ///
+/// # Errors
+/// As [`BaseClusterer::fit`]; [`ErrorKind::InvalidParameter`] for a setting outside its range,
+/// [`ErrorKind::TooLarge`] beyond the memory budget.
+///
 /// # References
 /// R. Chitta, R. Jin, T. C. Havens, A. K. Jain, "Approximate kernel k-means", 2011. Its restricted
 /// centres are k-means on the Nystroem features of the landmarks, which is how it is computed here.

@@ -38,6 +38,11 @@ use crate::input::{FEWER, check_loop, partition, tell};
 /// O(restarts x iterations x k (entries + d)) time, and a copy of them where a feature is, in all
 /// objects, beyond 1024 times what the widest one spreads over.
 ///
+/// # Errors
+/// As [`BaseClusterer::fit`];
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a setting
+/// outside its range.
+///
 /// # References
 /// S. Lloyd, "Least squares quantization in PCM", 1982;
 /// D. Arthur, S. Vassilvitskii, "k-means++", 2007.

@@ -46,6 +46,11 @@ const MOST_RESTARTS: usize = 10;
 /// # Complexity
 /// O(batches x batch x k d + n k d) time.
 ///
+/// # Errors
+/// As [`BaseClusterer::fit`];
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a setting
+/// outside its range.
+///
 /// # References
 /// D. Sculley, "Web-scale k-means clustering", 2010, Algorithm 1. It starts from the best of up to
 /// ten short k-means on a sample of `max(3 batch, 10 k)` objects, and a cluster that no object

@@ -64,6 +64,11 @@ const WORK: usize = 1 << 24;
 /// # Complexity
 /// O(p k d) time for p presentations, sequential; one copy of the features.
 ///
+/// # Errors
+/// As [`BaseClusterer::fit`];
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a setting
+/// outside its range.
+///
 /// # References
 /// L. Xu, A. Krzyzak, E. Oja, "Rival penalized competitive learning for clustering analysis, RBF
 /// net, and curve detection", 1993. Units start by k-means++ (at random with

@@ -49,6 +49,10 @@ use crate::similarity::{landmarks, nearest_marks};
 /// O(n^3) up to 1000 distinct objects; beyond, O(n p d + p^3) time and O(n (d + k)) memory for p
 /// landmarks.
 ///
+/// # Errors
+/// As [`BaseClusterer::fit`]; [`ErrorKind::InvalidParameter`] for a setting outside its range,
+/// [`ErrorKind::TooLarge`] beyond the memory budget.
+///
 /// # References
 /// A. Ng, M. Jordan, Y. Weiss, "On spectral clustering", 2001; L. Zelnik-Manor, P. Perona,
 /// "Self-tuning spectral clustering", 2004 (the scales s_i); X. Chen, D. Cai, "Large scale spectral

@@ -36,6 +36,11 @@ use crate::kmeans::{KMeans, KMeansClusters, centres_clusterer, finished};
 /// O(restarts x iterations x k (entries + d)) time, O(n + k d) memory beside sparse features; a
 /// dense table is copied.
 ///
+/// # Errors
+/// As [`BaseClusterer::fit`];
+/// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for a setting
+/// outside its range.
+///
 /// # References
 /// I. S. Dhillon, D. S. Modha, "Concept decompositions for large sparse text data using
 /// clustering", Machine Learning 42 (2001).

@@ -75,10 +75,12 @@ impl Defects {
                 let (place, text) = &self.columns[c].first_text;
                 format!("{} ({text:?} in {place})", describe(c))
             });
+            let what = match textual.len() {
+                1 => "1 column is not numeric".into(),
+                many => format!("{many} columns are not numeric"),
+            };
             return Err(malformed(format!(
-                "{} columns are no numbers: {columns}; expected numbers, or columns that are \
-                 given as {WAYS}",
-                textual.len()
+                "{what}: {columns}; expected numbers, or columns that are given as {WAYS}"
             )));
         }
         let holes = of(|defect| defect.missing);

@@ -49,8 +49,8 @@ use crate::{LinearMap, MetricLearner};
 ///
 /// # References
 /// J. Davis, B. Kulis, P. Jain, S. Sra, I. Dhillon, "Information-theoretic metric learning", 2007,
-/// Algorithm 1. Pairs are visited in the order stated; for another slack than 1 the step is the one
-/// that follows from the projection, which is not as it is printed.
+/// Algorithm 1. Must-links are visited first, each kind by ascending objects; for another slack
+/// than 1 the step is the one that follows from the projection, which is not as it is printed.
 #[doc(alias = "information-theoretic metric learning")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Itml {

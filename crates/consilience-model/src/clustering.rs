@@ -14,8 +14,8 @@ use crate::prototypes::Prototypes;
 /// what places objects, in one call.
 ///
 /// The first choice for features without labels where one run of k-means would depend on its start.
-/// With a few labels or pairs see `consilience::constrained`. By default 20 k-means members with
-/// random numbers of clusters, combined by [`Recommended`].
+/// With a few labels or pairs see [`LinkedClustering`](crate::LinkedClustering). By default 20
+/// k-means members with random numbers of clusters, combined by [`Recommended`].
 ///
 /// ```
 /// use consilience::generate::{Generator, KMeans, Scale};
@@ -89,8 +89,8 @@ impl ConsensusClustering {
     }
 
     consilience_core::setters! {
-        /// What makes the members. Default: 20 members of k-means with 2 to sqrt(n) / 2 clusters,
-        /// on all features as they are.
+        /// What makes the members. Default: 20 members of k-means with 2 to sqrt(n) / 2 clusters
+        /// (50 at most), on all features as they are.
         pub fn generator(mut self, generator: Generator) { self.generator = generator }
 
         /// Seed of the generator, and of the recommended method; a method given to

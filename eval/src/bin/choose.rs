@@ -1,4 +1,4 @@
-//! Which method for which ensemble: the table of `docs/choosing.md`.
+//! Which method for which ensemble: the table of the pools' draws in `docs/notes/choosing.md`.
 //!
 //! `cargo run --release --bin choose -- pools` reads every pool of `$CONSILIENCE_DATA/pools`
 //! (`NAME.npz` with `labels` and `truth`, draws in `golden_NAME.json`); `-- features`

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let sparse = args.metric == "euclidean" && tables::SPARSE.contains(&name);
     let seed = args.common.seed;
     let path = args::given(args.features.as_deref(), "FEATURES")?;
-    let table = args.labelling.features(path, sparse, seed, terminal)?;
+    let table = args.labelling.reading.features(path, sparse, seed, terminal)?;
     let features = table.view();
     let n = features.n_objects();
     let (side, known) = side_information(args, &table.objects(), terminal)?;

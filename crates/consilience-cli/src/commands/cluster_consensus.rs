@@ -26,7 +26,7 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
 
     let start = Instant::now();
     let path = given(args.features.as_deref(), "FEATURES")?;
-    let table = args.labelling.features(path, false, args.common.seed, terminal)?;
+    let table = args.labelling.reading.features(path, false, args.common.seed, terminal)?;
     check(args, &table, &making)?;
     let features = table.view();
     let beside = args.labelling.read(&table, terminal)?;

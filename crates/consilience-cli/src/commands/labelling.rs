@@ -1,4 +1,4 @@
-//! What `cluster` and `complete` share: labels of the objects, and of new ones.
+//! What `cluster`, `complete` and `ask` share: features, labels of the objects and of new ones.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use consilience::io::{Labelled, ObjectIds};
 use consilience::scores::Scores;
 use consilience::{Features, Partition, Seed};
 
-use crate::args::{Common, Labelling};
+use crate::args::{Common, Labelling, Reading};
 use crate::categories::Coding;
 use crate::failure::Outcome;
 use crate::files::{self, Labels, Reduction, Table};
@@ -30,6 +30,24 @@ impl Labelling {
         )
     }
 
+    /// Reads the new objects, and the true labels of the old ones.
+    pub(super) fn read(&self, table: &Table, terminal: &Terminal) -> Outcome<Beside> {
+        let Reading { drop, .. } = &self.reading;
+        let coding = self.reading.coding()?;
+        let features = |path| match (&coding, &table.categories) {
+            (Some(coding), Some(known)) => {
+                coding.features_like(known, path, drop, terminal)?.like(table)
+            }
+            _ => files::features_like(path, drop, table, terminal),
+        };
+        let new = self.predict.as_deref().map(features).transpose()?;
+        let objects = &table.objects();
+        let truth = files::truth(self.truth.as_deref(), objects, terminal)?;
+        Ok(Beside { new, truth, ids: objects.ids.clone(), known: None })
+    }
+}
+
+impl Reading {
     /// Reads the features, which `takes_sparse` says whether they may be sparse.
     pub(super) fn features(
         &self,
@@ -52,21 +70,6 @@ impl Labelling {
         let distance = self.categorical_distance.parse()?;
         let columns = &self.categorical;
         Ok((!columns.is_empty()).then_some(Coding { columns, distance }))
-    }
-
-    /// Reads the new objects, and the true labels of the old ones.
-    pub(super) fn read(&self, table: &Table, terminal: &Terminal) -> Outcome<Beside> {
-        let coding = self.coding()?;
-        let features = |path| match (&coding, &table.categories) {
-            (Some(coding), Some(known)) => {
-                coding.features_like(known, path, &self.drop, terminal)?.like(table)
-            }
-            _ => files::features_like(path, &self.drop, table, terminal),
-        };
-        let new = self.predict.as_deref().map(features).transpose()?;
-        let objects = &table.objects();
-        let truth = files::truth(self.truth.as_deref(), objects, terminal)?;
-        Ok(Beside { new, truth, ids: objects.ids.clone(), known: None })
     }
 }
 

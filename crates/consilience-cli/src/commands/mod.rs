@@ -1,6 +1,7 @@
 //! One file per subcommand: what is asked is taken apart, the work is done, and one summary is
 //! printed.
 
+pub(crate) mod ask;
 pub(crate) mod cluster;
 mod cluster_consensus;
 pub(crate) mod complete;

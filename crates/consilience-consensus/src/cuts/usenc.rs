@@ -49,7 +49,8 @@ use crate::Hbgf;
 /// labels, where it streams; as [`Hbgf`](crate::Hbgf) elsewhere.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidParameter`] for k outside `1..=n` or no restarts.
+/// [`ErrorKind::InvalidParameter`] for k outside `1..=n`, a criterion in place of a number, or
+/// restarts outside `1..=10000`; [`ErrorKind::TooLarge`] beyond the memory budget.
 ///
 /// # References
 /// D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh, "Ultra-scalable spectral clustering and

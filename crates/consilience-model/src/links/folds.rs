@@ -1,6 +1,5 @@
 //! Which links are left out together.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use consilience_core::{Constraints, Link, Pair, Partition, Result, Seed, SideInformation};
@@ -26,21 +25,6 @@ pub(super) struct HeldOut {
 }
 
 const FREE: u16 = u16::MAX;
-
-/// The same links by ascending objects: parts, samples of links and the methods that take links one
-/// by one then depend on what is said, not on where in a file it stands.
-pub(super) fn ordered(side: &SideInformation) -> Result<Cow<'_, SideInformation>> {
-    let ends = |pair: &Pair| (pair.i.min(pair.j), pair.i.max(pair.j));
-    let stated = side.stated().unwrap_or_default();
-    if stated.is_sorted_by_key(ends) {
-        return Ok(Cow::Borrowed(side));
-    }
-    let mut stated = stated.to_vec();
-    stated.sort_unstable_by_key(ends);
-    let mut links = Constraints::new(side.n_objects())?;
-    links.extend(&stated)?;
-    Ok(Cow::Owned(SideInformation::from_constraints(&links)))
-}
 
 /// What is left out of a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -207,7 +207,6 @@ impl LinkedClustering {
         let features = features.into().dense()?;
         self.check(features.into(), side)?;
         observer.check()?;
-        let side = &*folds::ordered(side)?;
         let x = self.table(features)?;
         let mut report = Report::default();
         let rows = self.rows(x.nrows(), side);
@@ -255,9 +254,8 @@ impl LinkedClustering {
         self.check(features.into(), side)?;
         let known = self.candidates.iter().find(|c| c.name() == candidate);
         let candidate = known.ok_or_else(|| candidates::unknown(candidate))?;
-        let side = folds::ordered(side)?;
         let x = self.table(features)?;
-        candidate.prepare(&self.problem(&x), observer)?.fit(&side, observer)
+        candidate.prepare(&self.problem(&x), observer)?.fit(side, observer)
     }
 
     /// A copy of the features, and room for those that candidates make.

@@ -139,3 +139,18 @@ pub enum StopReason {
     /// Nothing is in doubt that a question could decide.
     Decided,
 }
+
+impl StopReason {
+    /// The name that the program prints.
+    ///
+    /// ```
+    /// assert_eq!(consilience::model::StopReason::Price.name(), "price");
+    /// ```
+    pub fn name(self) -> &'static str {
+        match self {
+            StopReason::Budget => "budget",
+            StopReason::Price => "price",
+            StopReason::Decided => "decided",
+        }
+    }
+}

@@ -66,7 +66,9 @@ const LINKAGE: usize = 30_000;
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
-/// `1..=n`, or a criterion other than [`Clusters::Auto`].
+/// `1..=n`, or a criterion other than [`Clusters::Auto`];
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where what diffusion needs is
+/// beyond the memory budget.
 ///
 /// # References
 /// Ours; the candidates are those of Huang, Wang, Lai 2018 and of [`Diffusion`]. Agreement of

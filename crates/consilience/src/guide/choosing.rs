@@ -68,9 +68,9 @@
 //!
 //! | you have | take |
 //! |---|---|
-//! | many members that split the classes finely | [`Diffusion`](crate::walk::Diffusion), [`Lwea`](crate::consensus::Lwea), [`Lwgp`](crate::consensus::Lwgp), [`Pta`](crate::walk::Pta), [`Ptgp`](crate::walk::Ptgp) |
+//! | many members that split the classes finely | [`Diffusion`](crate::walk::Diffusion), [`Lwea`](crate::consensus::Lwea), [`Lwgp`](crate::consensus::Lwgp) |
 //! | classes of very unequal size | [`Lwea`](crate::consensus::Lwea), [`EvidenceAccumulation`](crate::consensus::EvidenceAccumulation): average linkage does not balance |
-//! | the same, and pairs that nearly all members agree on | [`EcCms`](crate::consensus::EcCms), [`Sdgca`](crate::consensus::Sdgca); not where these pairs link most objects with one another, which the report says |
+//! | the same, and pairs that nearly all members agree on | [`EcCms`](crate::consensus::EcCms); not where these pairs link most objects with one another, which the report says |
 //! | clusterings, and you need cluster probabilities | [`Pcc`](crate::bregman::Pcc), [`SoftMixtureModel`](crate::consensus::SoftMixtureModel), [`LeastSquares`](crate::consensus::LeastSquares), [`SoftRandomWalker`](crate::walk::SoftRandomWalker) |
 //! | millions of distinct label rows | [`USenc`](crate::consensus::USenc), [`Hbgf`](crate::consensus::Hbgf), [`Lwgp`](crate::consensus::Lwgp), [`Diffusion`](crate::walk::Diffusion), [`Qmi`](crate::consensus::Qmi): linear in the ensemble |
 //! | clusterings of the nodes of a network, too large for all pairs | [`NetworkPropagation`](crate::consensus::NetworkPropagation), [`NetworkComponents`](crate::consensus::NetworkComponents), [`NetworkLinkage`](crate::consensus::NetworkLinkage): edges alone |
@@ -182,7 +182,7 @@
 //! PAC and lifetime name one number, which is rare, it is recommended. Otherwise the recommendation
 //! is the geometric mean of eigengap, lifetime and directions, drawn towards 7 the more they
 //! differ, and so may lie outside of them. On data with known classes the median relative error is
-//! about 40 %: a number that you know from elsewhere is better.
+//! 38 % (`docs/choosing.md`): a number that you know from elsewhere is better.
 //!
 //! # How far to trust it
 //!

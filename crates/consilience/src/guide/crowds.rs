@@ -114,16 +114,18 @@
 //! ```
 //!
 //! A language model that is asked five times is one worker with five answers; the more it repeats
-//! itself, the less they count.
+//! itself, the less they count. In the program, from any language: `consilience ask features.npy
+//! --clusters 3 --answers answers.csv --json`, called again whenever there are new answers.
 //!
 //! # Which method
 //!
 //! Leave it to [`CrowdMethod::Auto`](crate::crowd::CrowdMethod::Auto) unless you compare methods.
-//! It takes a block model of the workers; where the answers are more probable under it, the one in
-//! which each worker confuses clusters in their own way, as people do who know one kind each and
-//! sort the rest together. It merges pairs greedily where clusters are many and small, as in entity
-//! resolution. Robust matrix completion, latent classes, Dawid and Skene's model and Bayesian
-//! crowdclustering are available by name.
+//! It fits a block model of the workers in two forms. In the second each worker confuses clusters
+//! in their own way, as people do who know one kind each and sort the rest together; it is taken
+//! where the evidence for it is higher by 3 nats. Where objects were compared less often than there
+//! are clusters, as in entity resolution, pairs are merged greedily in place of either. Robust
+//! matrix completion, latent classes, Dawid and Skene's model and Bayesian crowdclustering are
+//! available by name.
 //!
 //! # How many clusters
 //!

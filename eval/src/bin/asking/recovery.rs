@@ -109,8 +109,9 @@ impl World {
     }
 
     /// Answers until a fit first recovers all: farthest-first until each class is known, then two
-    /// objects at a time whose similarity to two known objects differs least, each compared with
-    /// the classes in the order of that similarity until one answer is "same".
+    /// objects at a time, or one for every 20 answers there are, whose similarity to two known
+    /// objects differs least, each compared with the classes in the order of that similarity until
+    /// one answer is "same".
     fn uncertain(&self) -> Result<usize> {
         let n = self.truth.n_objects();
         let stream = self.seed.derive("asked", n as u64).stream();
@@ -141,7 +142,7 @@ impl World {
                 .map(|i| (margin(fitted.embedding.view(), i, &known), i))
                 .collect();
             order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            for &(_, i) in order.iter().take(2) {
+            for &(_, i) in order.iter().take((pairs.len() / 20).max(2)) {
                 asked[i] = true;
                 let rows = fitted.embedding.view();
                 let mut classes: Vec<(f64, usize)> =

@@ -1,7 +1,7 @@
 //! Tables of the papers run again: the paper's figure, ours, the difference, and its cause.
 //!
 //! `papers PART [SEEDS]` prints one part: `trajectories` (Huang, Lai, Wang 2016), `pcc` (Lourenço
-//! et al. 2015), `crowd`, `side-information` (Yi 2014, Chapters 3 and 5), `updater`
+//! et al. 2015), `crowd` (Yi 2014, Chapter 3), `side-information` (its Chapters 4 and 5), `updater`
 //! (Yi et al. 2015, and Chapter 6), `few-labels` (Yang et al. 2015), `outcome` (the list).
 //! `papers docs/reproduction.md` writes the sections of that page and of those in the folder
 //! `docs/reproduction`, with `--only PART` one of them; `table-ix`, `fig-8`, `fig-10`, `table-5-3`,

@@ -29,14 +29,10 @@ pub(super) fn run(args: &Complete, path: &Path, terminal: &Terminal) -> Outcome<
 
     let start = Instant::now();
     let features = given(args.features.as_deref(), "FEATURES")?;
-    let table = args.labelling.features(features, false, args.common.seed, terminal)?;
+    let table = args.labelling.reading.features(features, false, args.common.seed, terminal)?;
     let objects = table.objects();
     let answers = files::answer_table(path, objects.ids.as_ref(), terminal)?;
-    ensure!(
-        answers.ids().is_none() || objects.ids.is_some(),
-        "{}: names its objects by text; expected features with such ids, see --id",
-        path.display()
-    );
+    files::check_named(&answers, path, &objects)?;
     let rows = answers.rows().len();
     let answers = files::answers(&answers, objects.n, method.shared)
         .map_err(|failure: Failure| failure.within(path.display()))?;

@@ -26,7 +26,7 @@ pub(super) fn run(args: &Complete, constraints: &Path, terminal: &Terminal) -> O
 
     let start = Instant::now();
     let features = given(args.features.as_deref(), "FEATURES")?;
-    let table = args.labelling.features(features, false, args.common.seed, terminal)?;
+    let table = args.labelling.reading.features(features, false, args.common.seed, terminal)?;
     let objects = table.objects();
     let constraints = files::constraints(constraints, &objects, terminal)?;
     let beside = args.labelling.read(&table, terminal)?;

@@ -277,10 +277,11 @@ impl Similarity for GuidedCoAssociation {
 /// Similarity and dissimilarity guided co-association (SDGCA): average linkage on the guided
 /// co-association.
 ///
-/// Use it as [`EcCms`](crate::EcCms), where classes are of unequal size; it also learns which
-/// objects are apart. Where the reliable pairs link most objects with one another it merges
-/// classes, and the report says so. Deterministic; the similarity is a dense matrix over
-/// microclusters.
+/// Take it to compare with its paper: at its published setting it is behind [`Lwea`](crate::Lwea)
+/// on most of the sets that were measured (`docs/local-weighting.md`). It goes on from the pairs
+/// that [`EcCms`](crate::EcCms) starts from, and also learns which objects are apart. Where the
+/// reliable pairs link most objects with one another it merges classes, and the report says so.
+/// Deterministic; the similarity is a dense matrix over microclusters.
 ///
 /// ```
 /// use consilience::{ConsensusFunction, Ensemble, Partition};

@@ -1,0 +1,186 @@
+//! `consilience ask`: features and a few costly answers to one clustering, and what to ask next.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Instant;
+
+use consilience::Seed;
+use consilience::io::{AnswerForm, AnswerTable, Labelled, ObjectIds};
+use consilience::model::{Answer, Question, Questioner, QuestionerOptions};
+use consilience::scores::Scores;
+use serde_json::{Value, json};
+
+use crate::args::Ask;
+use crate::failure::{Failure, Outcome};
+use crate::files::{self, Objects};
+use crate::memory;
+use crate::outputs::Outputs;
+use crate::summary::Summary;
+use crate::terminal::Terminal;
+
+/// Runs the command.
+pub(crate) fn run(args: &Ask, terminal: &Terminal) -> Outcome<()> {
+    let mut outputs = Outputs::new(&args.common).table("-o", "labels", args.output.as_deref())?;
+    let mut options = QuestionerOptions::new(args.clusters)
+        .budget(args.budget)
+        .price(args.price)
+        .group_size(args.group_size)
+        .seed(Seed(args.common.seed))
+        .memory_budget(memory::budget());
+    if let Some(cells) = args.cells {
+        options = options.cells(cells);
+    }
+
+    let start = Instant::now();
+    let table = args.reading.features(&args.features, false, args.common.seed, terminal)?;
+    let objects = table.objects();
+    let said = args.answers.as_deref().map(|path| read(path, &objects, terminal)).transpose()?;
+    let truth = files::truth(args.truth.as_deref(), &objects, terminal)?;
+    let reading = start.elapsed();
+
+    let start = Instant::now();
+    let mut questioner = options.start_observed(table.view(), terminal)?;
+    if let (Some(said), Some(path)) = (&said, &args.answers) {
+        let taken = questioner.answer(&said.answers);
+        taken.map_err(|error| Failure::from(error).within(path.display()))?;
+    }
+    let partition = questioner.partition()?;
+    let asked = questioner.propose(args.questions);
+    let total = start.elapsed();
+
+    outputs.ids(objects.ids.as_ref(), terminal);
+    outputs.labels("-o", Labelled::One(&partition), terminal)?;
+    let confidence = questioner.confidence();
+    let mean = confidence.iter().sum::<f64>() / confidence.len() as f64;
+    let stop = questioner.stop();
+    let mut summary = Summary::new();
+    summary
+        .both("n", "objects", objects.n)
+        .data("features", table.view().n_features())
+        .both("answers", "answers", questioner.spent())
+        .both("budget", "budget", args.budget)
+        .both("clusters", "clusters", partition.n_clusters())
+        .data("mean_confidence", mean)
+        .line("mean confidence", format!("{mean:.4}"));
+    if let Some(said) = &said {
+        workers(&said.table, &questioner, &mut summary);
+    }
+    summary.times(reading, [], total).data("stop", stop.map(|reason| reason.name()));
+    match stop {
+        Some(reason) => drop(summary.line("nothing to ask", reason.name())),
+        None => questions(&asked, objects.ids.as_ref(), &mut summary),
+    }
+    summary.data("ask", json!({ "questions": listed(&asked, objects.ids.as_ref()) }));
+    if let Some(truth) = truth {
+        summary.scores(&Scores::compare(&partition, &truth.partition)?.entries());
+    }
+    outputs.conclude(summary, &args.common, terminal)
+}
+
+/// What was said so far.
+struct Said {
+    table: AnswerTable,
+    answers: Vec<Answer>,
+}
+
+fn read(path: &Path, objects: &Objects, terminal: &Terminal) -> Outcome<Said> {
+    let table = files::answer_table(path, objects.ids.as_ref(), terminal)?;
+    let within = |failure: Failure| failure.within(path.display());
+    files::check_named(&table, path, objects)?;
+    // Refuses what `crowd` refuses too, in the same words; a header alone is how a loop begins.
+    if !table.rows().is_empty() {
+        files::answers(&table, objects.n, 1).map_err(within)?;
+    }
+    let answers = answers(&table, terminal).map_err(within)?;
+    Ok(Said { table, answers })
+}
+
+/// The answers, in an order that does not hang on the file's.
+fn answers(table: &AnswerTable, terminal: &Terminal) -> Outcome<Vec<Answer>> {
+    let rows = table.rows();
+    let mut answers: Vec<Answer> = match table.form() {
+        // An object is the same as itself: whoever says so says nothing.
+        AnswerForm::Pairs => (rows.iter().filter(|[_, i, j, _]| i != j))
+            .map(|&[worker, i, j, same]| Answer::pair(worker, i, j, same != 0))
+            .collect(),
+        AnswerForm::Groupings => {
+            let mut tasks = BTreeMap::<(usize, usize), (Vec<usize>, Vec<usize>)>::new();
+            for &[worker, task, item, group] in rows {
+                let (items, groups) = tasks.entry((worker, task)).or_default();
+                items.push(item);
+                groups.push(group);
+            }
+            let all = tasks.len();
+            tasks.retain(|_, (items, _)| items.len() > 1);
+            if tasks.len() < all {
+                let alone = all - tasks.len();
+                terminal.note(format!("{alone} tasks with a single item compare nothing"));
+            }
+            let answer = |(&(worker, _), (items, groups)): (&_, &(Vec<usize>, Vec<usize>))| {
+                Answer::groups(worker, items, groups)
+            };
+            tasks.iter().map(answer).collect()
+        }
+        _ => {
+            return Err(Failure::bad(
+                "answers by keyword; expected the columns worker,i,j,same or \
+                 worker,task,item,group",
+            ));
+        }
+    };
+    answers
+        .sort_by(|a, b| (&a.objects, a.worker, &a.groups).cmp(&(&b.objects, b.worker, &b.groups)));
+    Ok(answers)
+}
+
+/// Each worker who answered.
+fn workers(table: &AnswerTable, questioner: &Questioner, summary: &mut Summary) {
+    let workers = questioner.workers();
+    let rates: Vec<Value> = workers
+        .iter()
+        .map(|w| {
+            json!({
+                "worker": table.worker(w.worker),
+                "answers": w.answers,
+                "same_together": w.same_together,
+                "same_apart": w.same_apart,
+                "repeat_correlation": w.repeat_correlation,
+            })
+        })
+        .collect();
+    summary.both("workers", "workers", workers.len()).data("worker_rates", rates);
+}
+
+/// What an object is called.
+fn called(object: usize, ids: Option<&ObjectIds>) -> String {
+    ids.map_or(object.to_string(), |ids| ids.get(object).to_owned())
+}
+
+fn questions(asked: &[Question], ids: Option<&ObjectIds>, summary: &mut Summary) {
+    for question in asked {
+        let names: Vec<String> = question.objects.iter().map(|&i| called(i, ids)).collect();
+        let (together, gain) = (question.together, question.gain);
+        let first = if names.len() > 2 { "the first two together" } else { "together" };
+        let text = format!(
+            "{}: {first} with probability {together:.2}, gain {gain:.2} objects an answer",
+            names.join(", ")
+        );
+        summary.line("ask about", text);
+    }
+}
+
+fn listed(asked: &[Question], ids: Option<&ObjectIds>) -> Vec<Value> {
+    let value = |question: &Question| {
+        let mut object = json!({
+            "objects": question.objects,
+            "together": question.together,
+            "information": question.information,
+            "gain": question.gain,
+        });
+        if ids.is_some() {
+            object["ids"] = question.objects.iter().map(|&i| called(i, ids)).collect();
+        }
+        object
+    };
+    asked.iter().map(value).collect()
+}
