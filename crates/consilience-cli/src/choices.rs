@@ -100,35 +100,68 @@ macro_rules! choice {
 }
 pub(crate) use choice;
 
-/// The parameters of one call, all of them known to the method.
-pub(crate) struct Params<'a>(Vec<(&'a str, &'a str)>);
+/// Says `wrong` things of parameters as they were given where that is behind a prefix, as
+/// `generator.NAME`, and which of their names are parameters of the method `of` itself.
+pub(crate) fn behind<T, U, A>(
+    prefix: &str,
+    given: &[String],
+    of: &Choice<U, A>,
+    wrong: Outcome<T>,
+) -> Outcome<T> {
+    wrong.map_err(|failure| {
+        let Failure::Bad(said) = failure else { return failure };
+        for param in given.iter().filter_map(|param| param.strip_prefix(prefix)) {
+            let Some(why) = said.strip_prefix(&format!("--param {param}: ")) else { continue };
+            let own = why.starts_with(UNKNOWN) && of.has(param.split('=').next().unwrap_or(param));
+            let hint = match own {
+                true => format!("; {} takes --param {param}", of.name),
+                false => String::new(),
+            };
+            return Failure::Bad(format!("--param {prefix}{param}: {why}{hint}"));
+        }
+        Failure::Bad(said)
+    })
+}
+
+/// How messages about unknown parameters begin, those of the library as well.
+const UNKNOWN: &str = "unknown parameter";
+
+/// The parameters of one call, all of them known to the method: the name, the name or alias that
+/// was given, and the value.
+pub(crate) struct Params<'a>(Vec<(&'static str, &'a str, &'a str)>);
 
 impl<'a> Params<'a> {
     /// Takes the pairs apart; `known` are the parameters that the method takes.
     pub(crate) fn parse(method: &str, known: &[Param], given: &'a [String]) -> Outcome<Self> {
         let takes = takes(method, &first_names(known));
-        let mut pairs: Vec<(&str, &str)> = Vec::new();
+        let mut all: Vec<(&'static str, &str, &str)> = Vec::new();
         for param in given {
             let (said, value) = param.split_once('=').ok_or_else(|| {
                 Failure::Bad(format!("--param {param}: expected name=value; {takes}"))
             })?;
             let name = named(known, said).ok_or_else(|| {
-                Failure::Bad(format!("--param {param}: unknown parameter {said:?}; {takes}"))
+                Failure::Bad(format!("--param {param}: {UNKNOWN} {said:?}; {takes}"))
             })?;
-            let again = pairs.iter().any(|&(other, _)| other == name);
+            let again = all.iter().any(|&(other, ..)| other == name);
             ensure!(!again, "--param {param}: {name} is given twice");
-            pairs.push((name, value));
+            all.push((name, said, value));
         }
-        Ok(Params(pairs))
+        Ok(Params(all))
     }
 
     fn text(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|&&(other, _)| other == name).map(|&(_, value)| value)
+        self.0.iter().find(|&&(other, ..)| other == name).map(|&(.., value)| value)
+    }
+
+    /// That a value is not what it should be, by the name that was given.
+    fn refuse(&self, name: &str, value: &str, expected: &str) -> Failure {
+        let said = self.0.iter().find(|&&(other, ..)| other == name).map_or(name, |&(_, s, _)| s);
+        Failure::Bad(format!("--param {said}={value}: expected {expected}"))
     }
 
     fn get<T: FromStr>(&self, name: &str, expected: &str) -> Outcome<Option<T>> {
         let Some(value) = self.text(name) else { return Ok(None) };
-        value.parse().map(Some).map_err(|_| refuse(name, value, expected))
+        value.parse().map(Some).map_err(|_| self.refuse(name, value, expected))
     }
 
     /// One of some names.
@@ -138,7 +171,7 @@ impl<'a> Params<'a> {
             Some(&(_, value)) => Ok(Some(value)),
             None => {
                 let known: Vec<&str> = values.iter().map(|&(value, _)| value).collect();
-                Err(refuse(name, text, &format!("one of {}", known.join(", "))))
+                Err(self.refuse(name, text, &format!("one of {}", known.join(", "))))
             }
         }
     }
@@ -162,10 +195,6 @@ fn first_names(params: &[Param]) -> Vec<&'static str> {
     params.iter().filter_map(|p| p.names.first().copied()).collect()
 }
 
-fn refuse(name: &str, value: &str, expected: &str) -> Failure {
-    Failure::Bad(format!("--param {name}={value}: expected {expected}"))
-}
-
 /// A whole number.
 pub(crate) fn count(params: &Params<'_>, name: &str) -> Outcome<Option<usize>> {
     params.get(name, "a whole number")
@@ -187,7 +216,8 @@ pub(crate) fn span(params: &Params<'_>, name: &str) -> Outcome<Option<(f64, f64)
     let ends = text
         .split_once("..")
         .and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
-    ends.map(Some).ok_or_else(|| refuse(name, text, "two numbers, for instance 0.05..0.95"))
+    let expected = "two numbers, for instance 0.05..0.95";
+    ends.map(Some).ok_or_else(|| params.refuse(name, text, expected))
 }
 
 /// One of some names.
@@ -253,6 +283,8 @@ mod tests {
         };
         assert!(message(&["depth=1"]).contains("loop takes rounds, exact"));
         assert!(message(&["rounds=few"]).contains("rounds=few: expected a whole number"));
+        // By the name that was given.
+        assert!(message(&["turns=few"]).contains("turns=few: expected a whole number"));
         assert!(message(&["exact=1"]).contains("expected true or false"));
         assert!(message(&["rounds=1", "rounds=2"]).contains("given twice"));
         assert!(message(&["rounds=1", "turns=2"]).contains("given twice"));

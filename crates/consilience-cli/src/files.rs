@@ -332,9 +332,14 @@ pub(crate) fn features_like(
     other: &Table,
     terminal: &Terminal,
 ) -> Outcome<Table> {
-    let table = new_data_table(path, &[], drop, terminal)?;
-    let table = Table::of(table).map_err(|failure| failure.within(path.display()))?;
+    let table = new_features(path, drop, terminal)?;
     table.in_the_order_of(&other.columns, path, terminal).like(other)
+}
+
+/// Features of new objects, all of them there.
+pub(crate) fn new_features(path: &Path, drop: &[String], terminal: &Terminal) -> Outcome<Table> {
+    let table = new_data_table(path, &[], drop, terminal)?;
+    Table::of(table).map_err(|failure| failure.within(path.display()))
 }
 
 /// Features of new objects as people have them.
@@ -345,8 +350,10 @@ pub(crate) fn new_data_table(
     terminal: &Terminal,
 ) -> Outcome<DataTable> {
     data_table(path, categorical, drop, false, terminal).map_err(|failure| match failure {
-        // Holes of new objects are not filled: there is nothing to fill them from.
-        Failure::Bad(said) => Failure::Bad(said.replace(FILLED, "numbers alone in new objects")),
+        // There is nothing to fill them from.
+        Failure::Bad(said) => Failure::Bad(
+            said.replace(&format!(", or {FILLED}"), ": holes of new objects are not filled"),
+        ),
         other => other,
     })
 }

@@ -98,6 +98,32 @@ fn bad_requests_leave_everything_as_it_was() {
     folder.fails(&format!("{cluster} --param function=some"), &["some"]);
     folder.fails(&format!("{cluster} --param generator.some=1"), &["some", "kmeans takes"]);
     folder.fails(&format!("{cluster} --param function.some=1"), &["some"]);
+    // By what was given, and with what takes it.
+    for (param, needles) in [
+        ("generator.some=1", &["--param generator.some=1: unknown parameter", "kmeans takes"][..]),
+        (
+            "generator.scale=zscore",
+            &[
+                "--param generator.scale=zscore: unknown parameter \"scale\"; kmeans takes",
+                "; consensus takes --param scale=zscore",
+            ],
+        ),
+        ("generator.restarts=x", &["--param generator.restarts=x: expected a whole number"]),
+        ("function.members=4", &["--param function.members=4: ", "; consensus takes --param"]),
+        ("function.dense_limit=x", &["--param function.dense_limit=x: dense_limit \"x\""]),
+        ("range=x", &["--param range x"]),
+    ] {
+        folder.fails(&format!("{cluster} --param {param}"), needles);
+    }
+    let learned =
+        "cluster x.csv --constraints pairs.csv --clusters 4 --method kmeans --metric itml";
+    for (param, needle) in [
+        ("metric.some=1", "--param metric.some=1: unknown parameter \"some\"; itml takes"),
+        ("metric.slack=x", "--param metric.slack=x: expected a number"),
+        ("slack=x", "--param slack=x: expected a number"),
+    ] {
+        folder.fails(&format!("{learned} --param {param}"), &[needle]);
+    }
     folder.fails(&format!("{cluster} --param range=5..2"), &["--param range 5..2"]);
     folder.fails(&format!("{cluster} --param some=1"), &["some", "generator"]);
     folder.fails("cluster x.csv --method fpc --clusters 4 --model m.bin", &["--model m.bin"]);
@@ -108,6 +134,12 @@ fn bad_requests_leave_everything_as_it_was() {
     folder
         .fails("predict model.bin wide.csv -o out.csv", &["wide.csv", "3 features, 2 at the fit"]);
     folder.fails("predict none.bin x.csv", &["none.bin", "no such file"]);
+    folder.write("hole.csv", "1,2\n3,\n");
+    let hole = ["hole.csv: missing values", "a number in every row: holes of new objects are not"];
+    folder.fails("predict model.bin hole.csv", &hole);
+    let said = folder.run("predict model.bin hole.csv").stderr;
+    assert!(!said.contains("--missing"), "{said}");
+    folder.fails(&format!("{cluster} --predict hole.csv --predicted p.csv"), &hole);
     folder.fails("predict x.csv x.csv", &["x.csv", "not a consilience model"]);
     assert_eq!(folder.read("model.bin"), model);
     assert!(!folder.names().iter().any(|name| name == "out.csv"));

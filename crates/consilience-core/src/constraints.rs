@@ -180,13 +180,19 @@ impl Constraints {
             Link::Must => {
                 if let Some(&(a, b)) = self.apart.get(&key(ri, rj)) {
                     let (a, b) = if self.group(a) == Some(ri) { (a, b) } else { (b, a) };
+                    let cannot = format!("cannot-link {a}, {b}");
+                    // An object alone is no chain, and says nothing.
+                    let said = match (i == a, b == j) {
+                        (true, true) => cannot,
+                        (false, true) => format!("{}, and {cannot}", self.chain(i, a)),
+                        (true, false) => format!("{cannot}, and {}", self.chain(b, j)),
+                        (false, false) => {
+                            format!("{}, {cannot}, and {}", self.chain(i, a), self.chain(b, j))
+                        }
+                    };
                     return Err(Error::new(
                         ErrorKind::Contradiction,
-                        format!(
-                            "must-link {i}, {j}, but {}, cannot-link {a}, {b}, and {}",
-                            self.chain(i, a),
-                            self.chain(b, j)
-                        ),
+                        format!("must-link {i}, {j}, but {said}"),
                     ));
                 }
                 if ri != rj {
@@ -427,6 +433,11 @@ mod tests {
         assert_eq!(e.kind(), ErrorKind::Contradiction);
         assert_eq!(e.message(), "must-link 0, 4, but 0 = 1, cannot-link 1, 3, and 3 = 4");
         assert_eq!(c.iter().collect::<Vec<_>>(), before);
+        // An object alone is no chain.
+        let said = |i, j| c.clone().add(i, j, Link::Must).unwrap_err().message().to_owned();
+        assert_eq!(said(3, 1), "must-link 1, 3, but cannot-link 1, 3");
+        assert_eq!(said(0, 3), "must-link 0, 3, but 0 = 1, and cannot-link 1, 3");
+        assert_eq!(said(1, 4), "must-link 1, 4, but cannot-link 1, 3, and 3 = 4");
     }
 
     #[test]

@@ -9,15 +9,17 @@ const CHANCE: f64 = 1.5;
 /// that were made without it, and these were made from fewer links.
 const TOLERATED: f64 = 1.0;
 
-/// Which clustering is read out.
+/// Which clustering is read out: where its centres come from. Whichever it is, the read-out of an
+/// update assigns must-linked objects together, to the centre that is best for all of them, and a
+/// centre costs more that a cannot-linked group has.
 ///
 /// From [`MetricReadOut::method`](crate::MetricReadOut::method) of an [`Updater`](crate::Updater).
 #[doc(alias = "Reading")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReadOutMethod {
-    /// The plain consensus, which uses no links: k-means on the directions of the first k
-    /// dimensions under cluster weights, nearly that of `Lwgp`.
+    /// The plain consensus: k-means on the directions of the first k dimensions under cluster
+    /// weights, nearly that of `Lwgp`, which the links do not change.
     #[default]
     Plain,
     /// The plain consensus of all members, with those that were grown from the links.
@@ -73,7 +75,7 @@ pub struct CrossValidation {
     /// The read-out that is chosen.
     #[doc(alias = "reading")]
     pub chosen: ReadOutMethod,
-    /// The plain consensus, which uses no links.
+    /// The plain consensus, before linked objects are assigned together.
     pub plain: LinkEvidence,
     /// The plain consensus with grown members; `None` where there are none.
     #[doc(alias = "joined")]

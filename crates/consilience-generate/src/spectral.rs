@@ -57,7 +57,8 @@ use crate::similarity::{landmarks, nearest_marks};
 /// A. Ng, M. Jordan, Y. Weiss, "On spectral clustering", 2001; L. Zelnik-Manor, P. Perona,
 /// "Self-tuning spectral clustering", 2004 (the scales s_i); X. Chen, D. Cai, "Large scale spectral
 /// clustering with landmark-based representation", 2011 (five landmarks per object). Equal objects
-/// are collapsed and counted by weight, which is the same matrix written shorter.
+/// are collapsed and counted by weight: the same matrix written shorter, but for the scales, which
+/// are distances to the 7th distinct neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spectral {
     neighbours: usize,

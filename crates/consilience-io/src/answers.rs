@@ -12,7 +12,7 @@ use crate::lookup::Lookup;
 #[cfg(feature = "npy")]
 use crate::npz;
 #[cfg(feature = "csv")]
-use crate::records::{Start, trouble};
+use crate::records::Start;
 
 /// The forms that answers come in, by their columns.
 const FORMS: [(AnswerForm, [&str; 4]); 3] = [
@@ -189,17 +189,13 @@ pub(crate) fn from_csv(
     allowance: &Allowance,
     (tabs, notes): (bool, &mut Vec<String>),
 ) -> Result<AnswerTable> {
-    let (mut reader, _, progress) = Start::open(file, tabs)?.into_csv();
+    let mut csv = Start::open(file, tabs)?.into_csv();
     let mut record = csv::StringRecord::new();
-    reader.read_record(&mut record).map_err(trouble)?;
+    csv.next_text(&mut record)?;
     let header: Vec<String> = record.iter().map(|cell| cell.trim().to_owned()).collect();
     let (form, at) = form(&header)?;
     let mut cells: [Texts; 4] = Default::default();
-    loop {
-        progress.record();
-        if !reader.read_record(&mut record).map_err(trouble)? {
-            break;
-        }
+    while csv.next_text(&mut record)?.is_some() {
         let (row, columns, expected) = (cells[0].len(), record.len(), header.len());
         ensure_format!(
             columns == expected,

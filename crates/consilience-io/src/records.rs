@@ -56,7 +56,7 @@ pub(crate) struct Records<R: Read> {
 
 enum Form<R: Read> {
     Lines(SingleColumn<R>),
-    Csv(Box<csv::Reader<Whole<R>>>, u64, Progress),
+    Csv(Box<Csv<R>>),
 }
 
 type Lines<R> = BufReader<Text<R>>;
@@ -79,8 +79,8 @@ pub(crate) struct Start<R: Read> {
     /// The first record, with its line end.
     first: Vec<u8>,
     rest: Lines<R>,
-    /// Blank lines in front of it.
-    skipped: u64,
+    /// Those of the blank lines in front of it.
+    before: LineEnds,
     /// The last line of it.
     line: u64,
     progress: Progress,
@@ -93,11 +93,11 @@ impl<R: Read> Start<R> {
         let progress = text.progress();
         let mut rest = BufReader::with_capacity(1 << 18, text);
         let mut first = Vec::new();
-        let mut line = 0;
+        let mut before = LineEnds::default();
         let mut told_separator = None;
         while first.trim_ascii().is_empty() {
+            before.pass(&first);
             first.clear();
-            line += 1;
             progress.record();
             if rest.read_until(b'\n', &mut first).map_err(system)? == 0 {
                 break;
@@ -105,48 +105,169 @@ impl<R: Read> Start<R> {
             if told_separator.is_none() {
                 told_separator = told(&first);
                 if told_separator.is_some() {
+                    before.pass(&first);
                     first.clear();
                 }
             }
         }
-        let skipped = line - 1;
         // A name in quotes may go on in the next line; where a cell begins does not matter to that.
-        let begins = line;
+        let begins = before.line();
         let (lines, closed) = rest_of_record(&mut rest, &mut first)?;
-        line += lines;
+        let line = begins + lines;
         let separator = told_separator.or_else(|| separator(&first, tabs));
         // Several columns are read by the csv crate, whose quotes are followed again.
         ensure_format!(closed || separator.is_some(), "{}", never_closed(begins));
-        Ok(Start { first, rest, skipped, line, progress, separator })
+        Ok(Start { first, rest, before, line, progress, separator })
     }
 
-    /// All of it, by the csv crate, with what to add to its line numbers.
-    pub(crate) fn into_csv(self) -> (csv::Reader<Whole<R>>, u64, Progress) {
+    /// All of it, by the csv crate.
+    pub(crate) fn into_csv(self) -> Csv<R> {
         let mut options = ReaderBuilder::new();
         let separator = self.separator.map_or(b',', |(byte, _)| byte);
         options.has_headers(false).flexible(true).delimiter(separator);
         let whole = Closed {
             text: Cursor::new(self.first).chain(self.rest),
             quotes: Quotes { strict: true, ..Quotes::new(separator) },
-            line: self.skipped + 1,
+            lines: self.before,
             opened: 0,
+            begin: Begin { lines: self.before, ..Begin::default() },
         };
-        (options.from_reader(whole), self.skipped, self.progress)
+        Csv { reader: options.from_reader(whole), progress: self.progress }
     }
 
     /// Hands out the records with the lines that they begin on, cells without spaces around them.
     pub(crate) fn each(self, mut each: impl FnMut(&StringRecord, u64) -> Result<()>) -> Result<()> {
-        let (mut reader, skipped, progress) = self.into_csv();
+        let mut csv = self.into_csv();
         let mut record = StringRecord::new();
-        loop {
-            progress.record();
-            if !reader.read_record(&mut record).map_err(trouble)? {
-                return Ok(());
-            }
-            let line = record.position().map_or(0, csv::Position::line) + skipped;
+        while let Some(line) = csv.next_text(&mut record)? {
             record.trim();
             each(&record, line)?;
         }
+        Ok(())
+    }
+}
+
+/// Records by the csv crate, with the lines that they begin on.
+pub(crate) struct Csv<R: Read> {
+    reader: csv::Reader<Whole<R>>,
+    progress: Progress,
+}
+
+impl<R: Read> Csv<R> {
+    /// The line of the next record, `None` at the end.
+    fn next(&mut self, record: &mut ByteRecord) -> Result<Option<u64>> {
+        self.look();
+        let more = self.reader.read_byte_record(record).map_err(|e| self.trouble(e))?;
+        Ok(more.then(|| self.line()))
+    }
+
+    /// The line of the next record, whose cells are text, `None` at the end.
+    pub(crate) fn next_text(&mut self, record: &mut StringRecord) -> Result<Option<u64>> {
+        self.look();
+        let more = self.reader.read_record(record).map_err(|e| self.trouble(e))?;
+        Ok(more.then(|| self.line()))
+    }
+
+    fn look(&mut self) {
+        self.progress.record();
+        let byte = self.reader.position().byte();
+        self.reader.get_mut().begin.look(byte);
+    }
+
+    fn line(&self) -> u64 {
+        self.reader.get_ref().begin.line
+    }
+
+    /// A failing read, or text that is none.
+    fn trouble(&self, error: csv::Error) -> Error {
+        let text = error.to_string();
+        match error.into_kind() {
+            csv::ErrorKind::Io(error) => system(error),
+            csv::ErrorKind::Utf8 { err, .. } => {
+                let (line, column) = (self.line(), err.field());
+                malformed(format!("line {line}, column {column}: no UTF-8; expected text"))
+            }
+            _ => malformed(text),
+        }
+    }
+}
+
+/// Line ends as editors count them: a line feed, with a carriage return in front of it or without,
+/// and a carriage return alone. The csv crate counts line feeds.
+#[derive(Clone, Copy, Default)]
+struct LineEnds {
+    passed: u64,
+    /// Whether the last byte was a carriage return: a line feed then ends no other line.
+    half: bool,
+}
+
+impl LineEnds {
+    fn take(&mut self, byte: u8) {
+        self.passed += u64::from(byte == b'\r' || byte == b'\n' && !self.half);
+        self.half = byte == b'\r';
+    }
+
+    fn pass(&mut self, text: &[u8]) {
+        let Some(&first) = text.first() else { return };
+        self.take(first);
+        let ends = |pair: &&[u8]| pair[1] == b'\r' || pair[1] == b'\n' && pair[0] != b'\r';
+        self.passed += text.windows(2).filter(ends).count() as u64;
+        self.half = text.last() == Some(&b'\r');
+    }
+
+    /// The line that goes on here, from 1 on.
+    fn line(&self) -> u64 {
+        self.passed + 1
+    }
+}
+
+/// Finds the lines that records begin on. The csv crate says only from which byte on it looks for
+/// the next one, which may be in front of blank lines or of the second half of a line end, so that
+/// what it was handed last is kept.
+#[derive(Default)]
+struct Begin {
+    text: Vec<u8>,
+    /// Bytes in front of it.
+    before: u64,
+    /// How much of it was passed, and the line ends up to there.
+    passed: usize,
+    lines: LineEnds,
+    /// Whether the record that is looked for begins there or in front of it, and on which line.
+    found: bool,
+    line: u64,
+}
+
+impl Begin {
+    /// The next record is looked for from this byte on.
+    fn look(&mut self, byte: u64) {
+        self.pass_to(byte.saturating_sub(self.before) as usize);
+        self.found = false;
+        self.skip_blank_lines();
+    }
+
+    /// Takes what follows.
+    fn follow(&mut self, text: &[u8]) {
+        self.pass_to(self.text.len());
+        self.before += self.text.len() as u64;
+        self.passed = 0;
+        self.text.clear();
+        self.text.extend_from_slice(text);
+        if !self.found {
+            self.skip_blank_lines();
+        }
+    }
+
+    fn pass_to(&mut self, end: usize) {
+        self.lines.pass(self.text.get(self.passed..end).unwrap_or_default());
+        self.passed = self.passed.max(end);
+    }
+
+    fn skip_blank_lines(&mut self) {
+        let end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        let rest = self.text.get(self.passed..).unwrap_or_default();
+        let record = rest.iter().position(|byte| !end(byte));
+        self.pass_to(self.passed + record.unwrap_or(rest.len()));
+        (self.found, self.line) = (record.is_some(), self.lines.line());
     }
 }
 
@@ -156,9 +277,10 @@ type Whole<R> = Closed<io::Chain<Cursor<Vec<u8>>, Lines<R>>>;
 pub(crate) struct Closed<R> {
     text: R,
     quotes: Quotes,
-    /// The line that is read, and the one on which the last quotes were opened.
-    line: u64,
+    /// Those of what was read, and the line on which the last quotes were opened.
+    lines: LineEnds,
     opened: u64,
+    begin: Begin,
 }
 
 impl<R: Read> Read for Closed<R> {
@@ -169,16 +291,16 @@ impl<R: Read> Read for Closed<R> {
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
         self.follow(&buffer[..count]);
+        self.begin.follow(&buffer[..count]);
         Ok(count)
     }
 }
 
 impl<R> Closed<R> {
     fn follow(&mut self, text: &[u8]) {
-        let lines = |text: &[u8]| text.iter().filter(|&&byte| byte == b'\n').count() as u64;
         if !text.contains(&b'"') {
             // Most text has none: where its last cell begins is all that matters.
-            self.line += lines(text);
+            self.lines.pass(text);
             if !self.quotes.inside {
                 let cell = text.iter().rposition(|&byte| self.quotes.ends_cell(byte)).unwrap_or(0);
                 text[cell..].iter().for_each(|&byte| self.quotes.take(byte));
@@ -187,9 +309,9 @@ impl<R> Closed<R> {
         }
         for &byte in text {
             if byte == b'"' && !self.quotes.begun {
-                self.opened = self.line;
+                self.opened = self.lines.line();
             }
-            self.line += u64::from(byte == b'\n');
+            self.lines.take(byte);
             self.quotes.take(byte);
         }
     }
@@ -204,8 +326,7 @@ impl<R: Read> Records<R> {
         let start = Start::open(file, tabs)?;
         let separator = start.separator;
         if separator.is_some() {
-            let (csv, skipped, progress) = start.into_csv();
-            return Ok(Records { form: Form::Csv(Box::new(csv), skipped, progress), separator });
+            return Ok(Records { form: Form::Csv(Box::new(start.into_csv())), separator });
         }
         let pending = (!start.first.is_empty()).then_some(start.first);
         let (reader, line) = (start.rest, start.line);
@@ -217,19 +338,14 @@ impl<R: Read> Records<R> {
     pub(crate) fn left_out(&self) -> u64 {
         match &self.form {
             Form::Lines(lines) => lines.left_out,
-            Form::Csv(..) => 0,
+            Form::Csv(_) => 0,
         }
     }
 
     /// The line of the next record, `None` at the end.
     pub(crate) fn next(&mut self, record: &mut ByteRecord) -> Result<Option<u64>> {
         match &mut self.form {
-            Form::Csv(reader, skipped, progress) => {
-                progress.record();
-                let more = reader.read_byte_record(record).map_err(trouble)?;
-                // The position is where the search began, in front of any blank lines.
-                Ok(more.then(|| record.position().map_or(0, |p| p.line()) + *skipped))
-            }
+            Form::Csv(csv) => csv.next(record),
             Form::Lines(lines) => lines.next(record),
         }
     }
@@ -362,15 +478,6 @@ impl Quotes {
     }
 }
 
-/// What the csv crate found: a failing read, or text that it cannot take.
-pub(crate) fn trouble(error: csv::Error) -> Error {
-    let text = error.to_string();
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => system(error),
-        _ => malformed(text),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -412,8 +519,11 @@ mod tests {
             ("a\n1\n\"2\n3\n", 3),
             ("\"a,b\n1,2\n", 1),
             ("a\n\"\n", 2),
+            ("a,b\r1,\"2\r3,4\r", 2),
         ] {
-            assert!(said(text).contains(&format!("line {line} are never closed")), "{text:?}");
+            for text in [text.to_owned(), text.replace('\n', "\r\n")] {
+                assert!(said(&text).contains(&format!("line {line} are never closed")), "{text:?}");
+            }
         }
         // A quote behind a space opens nothing where there are several columns.
         assert_eq!(said("a,b\n1, \"x\n2,3\n"), "");
@@ -424,6 +534,61 @@ mod tests {
         assert!(said(&format!("a,b\n{long}1,\"2\n")).contains("line 400002 are"));
         let plain: String = (0..200_000).map(|i| format!("{i},{i}\" pipe\n")).collect();
         assert_eq!(said(&format!("a,b\n{plain}")), "");
+    }
+
+    /// The lines on which the records of text begin.
+    fn begun(text: impl Read) -> Vec<u64> {
+        let mut records = Records::open(text, false).unwrap();
+        let mut record = ByteRecord::new();
+        std::iter::from_fn(|| records.next(&mut record).unwrap()).collect()
+    }
+
+    #[test]
+    fn lines_are_counted_whatever_ends_them() {
+        for (text, lines) in [
+            ("x,y\n1,2\n3,4\n5,6", &[1, 2, 3, 4][..]),
+            ("x,y\n\n1,\"a\nb\n\nc\"\n3,4\n\n\n5,6\n\n", &[1, 3, 7, 10]),
+            ("\n\nsep=,\n\nx,y\n1,2\n", &[5, 6]),
+        ] {
+            assert_eq!(begun(text.as_bytes()), lines, "{text:?}");
+            let windows = text.replace('\n', "\r\n");
+            assert_eq!(begun(windows.as_bytes()), lines, "{windows:?}");
+            // A line that tells the separator ends with a line feed.
+            if !text.contains("sep=") {
+                let old = text.replace('\n', "\r");
+                assert_eq!(begun(old.as_bytes()), lines, "{old:?}");
+            }
+        }
+        assert_eq!(begun(&b"a,b\r\n1,2\n3,4\r5,6\n\r7,8\r\r\n9,0"[..]), [1, 2, 3, 4, 6, 8]);
+    }
+
+    /// Text that is read a byte at a time.
+    struct Slow<R>(R);
+
+    impl<R: Read> Read for Slow<R> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let one = buffer.len().min(1);
+            self.0.read(&mut buffer[..one])
+        }
+    }
+
+    #[test]
+    fn lines_do_not_depend_on_what_is_read_at_a_time() {
+        for end in ["\n", "\r\n", "\r"] {
+            let rows: String = (0..9000).map(|i| format!("{i},\"x,{end}y\"{end}{end}")).collect();
+            let text = format!("a,b{end}{rows}");
+            let expected: Vec<u64> =
+                std::iter::once(1).chain((0..9000).map(|i| 2 + 3 * i)).collect();
+            assert_eq!(begun(text.as_bytes()), expected, "{end:?}");
+            assert_eq!(begun(Slow(text.as_bytes())), expected, "{end:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_named_by_its_line() {
+        let text = b"a,b\r\n1,2\r\n\r\n3,\xff\r\n";
+        let error = Start::open(&text[..], false).unwrap().each(|_, _| Ok(())).unwrap_err();
+        assert_eq!(error.message(), "line 4, column 1: no UTF-8; expected text");
     }
 
     fn records(text: &str) -> Vec<Vec<String>> {

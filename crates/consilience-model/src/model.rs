@@ -157,6 +157,9 @@ impl ConsensusModel {
     /// The clusters of new objects, how sure they are, and which objects lie outside of everything
     /// seen.
     ///
+    /// New objects must have all features, also where the generator filled or left out those that
+    /// were missing at the fit: the model does not hold what they were filled from.
+    ///
     /// # Errors
     /// As [`ConsensusModel::place_observed`].
     pub fn place<'a>(&self, features: impl Into<Features<'a>>) -> Result<Placement> {

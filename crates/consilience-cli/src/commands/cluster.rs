@@ -174,7 +174,8 @@ impl<'a> Method<'a> {
         let parsed = Method { args, name, params, metric_params };
         // Whatever can be refused at once is.
         parsed.clusterer(1)?;
-        metric.build(&memory::budget(), &parsed.metric_params)?;
+        let metric = metric.build(&memory::budget(), &parsed.metric_params);
+        choices::behind("metric.", &args.params, method, metric)?;
         Ok(parsed)
     }
 

@@ -110,9 +110,12 @@ fn parse(args: &Cluster) -> Outcome<(ConsensusClustering, Making)> {
             own.push(param.clone());
         }
     }
-    let making = choices::find("--method", "consensus", &CONSENSUS)?.build(&(), &own)?;
-    let members = members(&making, &generator, args.common.seed)?;
-    let request = Request::parse(&making.function, args.clusters, &function, args.common.seed)?;
+    let (method, seed) = (choices::find("--method", "consensus", &CONSENSUS)?, args.common.seed);
+    let making = method.build(&(), &own)?;
+    let members = members(&making, &generator, seed);
+    let members = choices::behind("generator.", &args.params, method, members)?;
+    let request = Request::parse(&making.function, args.clusters, &function, seed);
+    let request = choices::behind("function.", &args.params, method, request)?;
     Ok((ConsensusClustering::by(request).generator(members), making))
 }
 

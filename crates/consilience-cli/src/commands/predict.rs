@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Instant;
 
-use consilience::generate::Missing;
 use consilience::io::Labelled;
 use consilience::model::{ConsensusModel, Placement};
 use consilience::scores::Scores;
@@ -33,7 +32,7 @@ pub(crate) fn run(args: &Predict, terminal: &Terminal) -> Outcome<()> {
         return Err(files::read_twice());
     }
     let model = read(&args.model)?;
-    let table = files::features(&args.features, &args.drop, Missing::Refuse, terminal)?;
+    let table = files::new_features(&args.features, &args.drop, terminal)?;
     let table = match model.feature_names() {
         Some(names) => table.in_the_order_of(names, &args.features, terminal),
         None => table,

@@ -27,7 +27,8 @@ pub enum Normalizer {
     /// The arithmetic mean of the entropies: Yi's thesis, and scikit-learn by default. Equals
     /// [`v_measure`].
     Arithmetic,
-    /// The smaller entropy: 1 wherever one partition refines the other.
+    /// The smaller entropy: 1 wherever one partition refines the other, but 0 where one of them
+    /// alone is a single cluster, which tells nothing.
     Min,
 }
 

@@ -15,7 +15,7 @@ pub(super) struct PairTable {
 }
 
 impl PairTable {
-    /// Counts are below 2^32, so their products are below 2^64: nothing overflows.
+    /// Counts are 2^53 at most, so their products are 2^106 at most: nothing overflows.
     pub(super) fn new(table: &Contingency) -> Self {
         let pairs = |count: u64| u128::from(count) * u128::from(count.saturating_sub(1)) / 2;
         let both: u128 = table.cells().map(|(_, _, count)| pairs(count)).sum();

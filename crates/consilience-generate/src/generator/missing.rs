@@ -45,7 +45,8 @@ pub enum Missing {
     /// The median of the feature.
     Median,
     /// The mean over the five nearest objects that have the feature, by the mean squared difference
-    /// of the features that both have, each divided by its variance.
+    /// of the features that both have, each divided by its variance. A feature that is the same for
+    /// all objects that have it makes none of them nearer.
     Nearest,
     /// No value: each member leaves out the objects that lack a feature that it sees.
     Member,
@@ -152,8 +153,8 @@ fn nearest(x: &mut Array2<f64>, observer: &dyn Observer) -> Result<()> {
     let stop = Stop::new(observer);
     let scaled = scaled(x);
     let (n, d) = x.dim();
-    let holes: Vec<usize> = (0..n).filter(|&i| scaled.row(i).iter().any(|v| v.is_nan())).collect();
     let table = &*x;
+    let holes: Vec<usize> = (0..n).filter(|&i| table.row(i).iter().any(|v| v.is_nan())).collect();
     let filled: Vec<(usize, Vec<(usize, f64)>)> = holes
         .into_par_iter()
         .map(|i| {
@@ -183,7 +184,8 @@ fn nearest(x: &mut Array2<f64>, observer: &dyn Observer) -> Result<()> {
     Ok(())
 }
 
-/// Every feature at mean 0 and variance 1, over the objects that have it.
+/// Every feature at mean 0 and variance 1, over the objects that have it. Nobody has a constant
+/// one: it would count as shared by objects that have nothing else in common.
 fn scaled(x: &Array2<f64>) -> Array2<f64> {
     let mut scaled = x.clone();
     for mut column in scaled.columns_mut() {
@@ -195,7 +197,7 @@ fn scaled(x: &Array2<f64>) -> Array2<f64> {
         let centre = mean(&mut known);
         let variance =
             known.iter().map(|v| (v - centre).powi(2)).sum::<f64>() / known.len().max(1) as f64;
-        let factor = if variance > 0.0 { 1.0 / variance.sqrt() } else { 0.0 };
+        let factor = if variance > 0.0 { 1.0 / variance.sqrt() } else { f64::NAN };
         column.mapv_inplace(|v| (v - centre) * factor);
     }
     scaled
@@ -251,8 +253,30 @@ mod tests {
                 let filled = missing.filled(&x).unwrap();
                 assert!(filled.column(0).iter().all(|&v| v == 0.1), "{missing:?} {count}");
             }
-            assert!(scaled(&x).column(0).iter().all(|v| v.is_nan() || *v == 0.0), "{count}");
+            assert!(scaled(&x).column(0).iter().all(|v| v.is_nan()), "{count}");
         }
+    }
+
+    #[test]
+    fn a_constant_feature_makes_no_object_nearer() {
+        let said = |i: usize, j: usize| (i * (j + 2) % 11) as f64;
+        let mut x = Array2::from_shape_fn((20, 4), |(i, j)| said(i, j));
+        // The first half has nothing in common with the second, but for objects 8 and 9.
+        for i in 0..20 {
+            let lost = if i < 10 { 2..4 } else { 0..2 };
+            lost.filter(|_| i != 8 && i != 9).for_each(|j| x[[i, j]] = HOLE);
+        }
+        let plain = Missing::Nearest.filled(&x).unwrap();
+        for (holes, value) in [(0, 1.0), (0, 0.0), (7, -3.5)] {
+            let mut wide = Array2::from_elem((20, 5), value);
+            wide.slice_mut(ndarray::s![.., 1..]).assign(&x);
+            (0..holes).for_each(|i| wide[[i, 0]] = HOLE);
+            let filled = Missing::Nearest.filled(&wide).unwrap();
+            assert_eq!(filled.slice(ndarray::s![.., 1..]), plain, "{holes} {value}");
+            assert!(filled.column(0).iter().all(|&v| v == value));
+        }
+        // What varies still tells.
+        assert_ne!(plain, Missing::Mean.filled(&x).unwrap());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::tree::{Odds, sigmoid};
 /// What a worker is taken to do before any answer: "same" of two objects that belong together, and
 /// of two that do not; and how many answers that counts as, for the crowd and for a worker.
 const EXPECTED: (f64, f64) = (0.85, 0.15);
-const CROWD_PRIOR: f64 = 10.0;
+const CROWD_PRIOR: f64 = 40.0;
 const WORKER_PRIOR: f64 = 10.0;
 /// Rates stay this far from 0 and 1.
 const MARGIN: f64 = 0.01;

@@ -84,14 +84,15 @@ const SHARPNESS: f64 = 0.6;
 ///    negative, those of least log-odds times objects of the smaller side:
 ///
 /// ```text
-/// odds(A, B) = logit( lapse + (1 - 2 lapse) logistic( offset + slope likeness(A, B) ) )
+/// odds(A, B) = logit( lapse + (.9999 - lapse) logistic( offset + slope likeness(A, B) ) )
 ///            + sum over answers between A and B of  l_w(answer)
 /// likeness   = -ln( |mean_A - mean_B|^2 (2 |A| |B| / (|A| + |B|) / mean size)^0.6 )
 /// l_w(same)  = ln p_w / r_w,   l_w(different) = ln (1 - p_w) / (1 - r_w)
 /// ```
 ///
 /// p and r being how often worker w says "same" of objects that belong together, and of others; the
-/// lapse, 1 / (4 k) and at most .05, is what distance can never exclude.
+/// lapse, 1 / (4 k) and at most .05, is what distance can never exclude. Nearness counts up to odds
+/// of 9,999 to 1, so that a few wrong answers do not cut a dense group.
 /// Where that leaves k clusters, the tree is cut. What follows from several answers by way of
 /// others counts, and so do contradictions: they are evidence on either side.
 ///

@@ -60,6 +60,39 @@ fn right_answers_lead_to_the_truth() {
     }
 }
 
+/// Well separated blobs are found without an answer, and a tenth of wrong ones must not undo it: they
+/// cut a dense blob only where they are many.
+#[test]
+fn wrong_answers_leave_what_distances_tell() {
+    for (seed, workers) in [(0, 1), (1, 3), (2, 1), (3, 3)] {
+        let mut draw = Seed(seed).derive("far blobs", 0).stream();
+        let classes: Vec<usize> = (0..200).map(|i| i % 3).collect();
+        let x = Array2::from_shape_fn((200, 3), |(i, j)| {
+            let centre = if j == classes[i] { 10.0 } else { 0.0 };
+            centre + draw.normal()
+        });
+        let price = if seed == 1 { 0.5 } else { 0.0 };
+        let options = QuestionerOptions::new(3).budget(200).price(price);
+        let mut questioner = options.start(&x).unwrap();
+        assert!(nmi(&questioner.partition().unwrap(), &classes) > 0.999);
+        ask(&mut questioner, &classes, &vec![0.9; workers], seed);
+        assert!(nmi(&questioner.partition().unwrap(), &classes) > 0.999, "{seed}");
+    }
+}
+
+/// Blobs in a row, two of each class, and a tenth of the answers wrong.
+#[test]
+fn noisy_answers_join_blobs_that_distances_keep_apart() {
+    for seed in 0..4 {
+        let (x, classes) = world(600, seed);
+        let mut questioner = QuestionerOptions::new(3).budget(200).start(&x).unwrap();
+        let before = nmi(&questioner.partition().unwrap(), &classes);
+        ask(&mut questioner, &classes, &[0.9, 0.9, 0.9], seed);
+        let after = nmi(&questioner.partition().unwrap(), &classes);
+        assert!(after > before + 0.15, "{before} {after}");
+    }
+}
+
 #[test]
 fn noisy_answers_help_and_questions_about_groups_too() {
     let (x, classes) = world(900, 7);

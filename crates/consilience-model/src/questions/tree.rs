@@ -14,8 +14,13 @@ const CLOSE: f64 = 1e-6;
 /// Beyond its limits a likeness still counts so much of what it would: nothing is tied.
 const BEYOND: f64 = 1e-3;
 
+/// What nearness can never exclude, that two alike nodes belong apart. Much less than the lapse for
+/// those that are far from one another: clusters of several parts are common, parts of one dense
+/// group that belong apart are not, and wrong answers must not be able to cut it.
+const NEAR_LAPSE: f64 = 1e-4;
+
 /// Log-odds of two nodes belonging together by how alike they are: logistic in
-/// `offset + slope likeness`, but never surer than `lapse` from 0 and 1.
+/// `offset + slope likeness`, but no nearer to 0 than `lapse`, nor to 1 than [`NEAR_LAPSE`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Odds {
     pub(super) offset: f64,
@@ -35,14 +40,18 @@ impl Odds {
     }
 
     fn probability(&self, line: f64) -> f64 {
-        self.lapse + (1.0 - 2.0 * self.lapse) * sigmoid(line)
+        self.lapse + self.range() * sigmoid(line)
     }
 
     /// The probability, and how fast it changes with `offset + slope likeness`.
     pub(super) fn change(&self, likeness: f64) -> (f64, f64) {
         let line = self.offset + self.slope * likeness;
         let s = sigmoid(line);
-        (self.probability(line), (1.0 - 2.0 * self.lapse) * s * (1.0 - s))
+        (self.probability(line), self.range() * s * (1.0 - s))
+    }
+
+    fn range(&self) -> f64 {
+        1.0 - self.lapse - if self.lapse == 0.0 { 0.0 } else { NEAR_LAPSE }
     }
 }
 

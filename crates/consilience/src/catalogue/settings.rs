@@ -24,7 +24,17 @@ pub struct Settings {
     pub(super) clusters: Clusters,
     pub(super) seed: Seed,
     pub(super) budget: MemoryBudget,
-    values: Vec<(String, String)>,
+    values: Vec<Value>,
+}
+
+/// The value of a parameter.
+#[derive(Clone, Debug)]
+struct Value {
+    /// The name of the parameter, once it is resolved.
+    name: String,
+    /// The name or alias that was given.
+    said: String,
+    text: String,
 }
 
 impl Settings {
@@ -49,7 +59,8 @@ impl Settings {
         /// A parameter of the method, by its name in
         /// [`Method::parameters`](super::Method::parameters). Default: what stands there.
         pub fn parameter(mut self, name: impl Into<String>, value: impl ToString) {
-            self.values.push((name.into(), value.to_string()))
+            let said: String = name.into();
+            self.values.push(Value { name: said.clone(), said, text: value.to_string() })
         }
     }
 
@@ -60,22 +71,28 @@ impl Settings {
     }
 
     /// The same under the names that a method's parameters have, not their aliases; `takes` says
-    /// which there are.
+    /// which there are. Whoever writes a name in other letters hears which may be meant.
     pub(super) fn resolved(
         &self,
         parameters: &[Parameter],
         takes: impl Fn() -> String,
     ) -> Result<Settings> {
-        let mut values: Vec<(String, String)> = Vec::with_capacity(self.values.len());
-        for (given, value) in &self.values {
-            let found = parameters.iter().find(|p| p.is_called(given));
-            let Some(parameter) = found else {
-                return Err(Error::invalid(format!("unknown parameter {given:?}; {}", takes())));
+        let mut values: Vec<Value> = Vec::with_capacity(self.values.len());
+        for value in &self.values {
+            let found = parameters.iter().find(|p| p.is_called(&value.said));
+            let Some(&Parameter { name, .. }) = found else {
+                let (said, plain) =
+                    (&value.said, |name: &str| name.to_lowercase().replace('-', "_"));
+                let names = parameters.iter().flat_map(|p| p.aliases.iter().chain([&p.name]));
+                let like = names.copied().find(|name| plain(name) == plain(said));
+                let hint = like.map_or(String::new(), |like| format!("did you mean {like}? "));
+                let takes = takes();
+                return Err(Error::invalid(format!("unknown parameter {said:?}; {hint}{takes}")));
             };
-            if values.iter().any(|(name, _)| name == parameter.name) {
-                return Err(Error::invalid(format!("parameter {} is given twice", parameter.name)));
+            if values.iter().any(|other| other.name == name) {
+                return Err(Error::invalid(format!("parameter {name} is given twice")));
             }
-            values.push((parameter.name.to_string(), value.clone()));
+            values.push(Value { name: name.to_owned(), ..value.clone() });
         }
         Ok(Settings { values, ..self.clone() })
     }
@@ -92,13 +109,13 @@ impl Settings {
 
     /// One of some words.
     pub(super) fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<Option<T>> {
-        let Some(value) = self.text(name) else { return Ok(None) };
-        match words.iter().find(|(word, _)| *word == value) {
+        let Some(Value { said, text, .. }) = self.value(name) else { return Ok(None) };
+        match words.iter().find(|(word, _)| word == text) {
             Some(&(_, meaning)) => Ok(Some(meaning)),
             None => {
                 let known: Vec<&str> = words.iter().map(|w| w.0).collect();
                 Err(Error::invalid(format!(
-                    "{name} {value:?}; expected one of {}",
+                    "{said} {text:?}; expected one of {}",
                     known.join(", ")
                 )))
             }
@@ -110,13 +127,13 @@ impl Settings {
         self.word(name, &[("true", true), ("false", false)])
     }
 
-    fn text(&self, name: &str) -> Option<&str> {
-        self.values.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    fn value(&self, name: &str) -> Option<&Value> {
+        self.values.iter().find(|value| value.name == name)
     }
 
     fn get<T: FromStr>(&self, name: &str, expected: &str) -> Result<Option<T>> {
-        let Some(value) = self.text(name) else { return Ok(None) };
-        let parsed = value.parse().map(Some);
-        parsed.map_err(|_| Error::invalid(format!("{name} {value:?}; expected {expected}")))
+        let Some(Value { said, text, .. }) = self.value(name) else { return Ok(None) };
+        let parsed = text.parse().map(Some);
+        parsed.map_err(|_| Error::invalid(format!("{said} {text:?}; expected {expected}")))
     }
 }

@@ -248,6 +248,24 @@ fn trees_are_those_that_are_cut() {
 }
 
 #[test]
+fn parameters_are_told_by_the_name_that_was_given() {
+    let said = |method: &str, name: &str, value: &str| {
+        let settings = Settings::new(2).parameter(name, value);
+        let error = by_name(method).unwrap().build(&settings).map(|_| ()).unwrap_err();
+        error.message().to_owned()
+    };
+    assert_eq!(said("lwea", "theta", "abc"), "theta \"abc\"; expected a number");
+    assert_eq!(said("lwea", "entropy_scale", "abc"), "entropy_scale \"abc\"; expected a number");
+    assert!(said("cspa", "cut", "abc").starts_with("cut \"abc\"; expected one of spectral"));
+    let takes = "lwea takes entropy_scale, linkage";
+    for (name, meant) in [("entropy-scale", "entropy_scale"), ("Theta", "theta")] {
+        let wanted = format!("unknown parameter {name:?}; did you mean {meant}? {takes}");
+        assert_eq!(said("lwea", name, "1"), wanted);
+    }
+    assert_eq!(said("lwea", "scale", "1"), format!("unknown parameter \"scale\"; {takes}"));
+}
+
+#[test]
 fn names_nearly_right_are_suggested() {
     let hint = |name: &str| by_name(name).err().unwrap().message().to_owned();
     assert!(hint("pcc").contains("did you mean pcc-kl or pcc-l2"), "{}", hint("pcc"));

@@ -1,7 +1,7 @@
 //! The tables of docs/questions.md: how many answers a clustering of embedded texts takes.
 //!
 //! cargo run --release --bin questioner -- [docs/questions.md] [--seeds 0..2] [--budget 1000]
-//!     [--pairs 20000] [--accuracies 0.8,0.9,0.95] [--sets usps,letters]
+//!     [--pairs 20000] [--accuracies 0.8,0.9,0.95] [--sets usps,letters] [--few 6]
 //!
 //! Generated worlds and real sets, answerers simulated from the true classes: the questioner beside
 //! PCK-Means on random pairs and on its own farthest-first scheme, with the same noise. With a page
@@ -14,6 +14,7 @@ use ndarray::{Array1, Array2, Axis};
 use ndarray_npy::NpzReader;
 
 mod answerers;
+mod few;
 mod pck;
 mod runs;
 mod world;
@@ -39,6 +40,8 @@ pub struct Options {
     accuracies: Vec<f64>,
     sets: Vec<String>,
     worlds: Vec<String>,
+    /// Seeds of the worlds of few clusters.
+    few: u64,
 }
 
 fn main() -> Result<()> {
@@ -57,8 +60,11 @@ fn main() -> Result<()> {
     }
     for (mark, rows) in [("worlds", worlds), ("sets", sets)] {
         if !rows.is_empty() {
-            runs::write(options.page.as_deref(), mark, &rows);
+            runs::write(options.page.as_deref(), mark, &runs::table(&rows));
         }
+    }
+    if options.few > 0 {
+        runs::write(options.page.as_deref(), "few", &few::table(options.few)?);
     }
     Ok(())
 }
@@ -88,6 +94,7 @@ fn options() -> Options {
         accuracies: vec![0.8, 0.9, 0.95],
         sets: vec!["usps".into(), "letters".into()],
         worlds: world::WORLDS.iter().map(|w| w.name.to_string()).collect(),
+        few: 6,
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -103,6 +110,7 @@ fn options() -> Options {
                 let (from, to) = value.split_once("..").unwrap_or(("0", &value));
                 options.seeds = number(from) as u64..number(to) as u64;
             }
+            "--few" => options.few = number(&value) as u64,
             "--budget" => options.budget = number(&value),
             "--pairs" => options.pairs = number(&value),
             "--accuracies" => {

@@ -170,7 +170,7 @@ fn best(row: &Row, of: impl Fn(&Curve) -> &Points) -> String {
     if values.is_empty() { "-".into() } else { both(values) }
 }
 
-fn table(rows: &[Row]) -> String {
+pub fn table(rows: &[Row]) -> String {
     let mut out = String::from("| set | accuracy | runs | k-means |");
     SHOWN.iter().for_each(|s| out += &format!(" {s} answers |"));
     out += " answers to .8 | mean confidence | right |\n|";
@@ -203,8 +203,7 @@ fn table(rows: &[Row]) -> String {
 }
 
 /// Writes the table between its marks in the page, or prints it.
-pub fn write(page: Option<&str>, mark: &str, rows: &[Row]) {
-    let table = table(rows);
+pub fn write(page: Option<&str>, mark: &str, table: &str) {
     println!("{table}");
     let Some(page) = page else { return };
     let (from, to) = (format!("<!-- {mark} -->\n"), format!("<!-- /{mark} -->"));

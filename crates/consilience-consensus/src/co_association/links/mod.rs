@@ -291,7 +291,8 @@ impl Similarity for SimRank {
 /// # References
 /// Iam-On, Garrett 2010, "LinkCluE: A MATLAB Package for Link-Based Cluster Ensembles", Section
 /// 2.3. The program leaves the most similar pair of clusters undecayed; here every pair of
-/// different clusters is decayed, as the text says.
+/// different clusters is decayed, as the text says. Two objects with the same labels have an s
+/// below 1 where several members label them: here they stay together, with similarity 1.
 #[doc(alias = "ASRS")]
 #[derive(Clone, Copy, Debug)]
 pub struct ApproximateSimRank {
