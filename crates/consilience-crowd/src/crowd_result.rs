@@ -45,6 +45,10 @@ pub struct CrowdResult {
     /// object's answers at the workers' rates, all other objects being where their labels say and
     /// the object's own label remaining the likeliest. Evidence is the number of pair answers on
     /// the object, and the row uniform where there are none.
+    ///
+    /// Those of the block models and of Bayesian crowdclustering, and with them `auto`'s, are surer
+    /// than they should be where workers sort many items at a time: all pairs of a task are taken
+    /// for independent, and the workers' rates for known.
     pub memberships: Memberships,
     /// The method that was used: never `Auto`. Answers that are all alike need none; then it is the
     /// one that was asked for, or `Pairs` for `Auto`, and nothing was fitted by it.

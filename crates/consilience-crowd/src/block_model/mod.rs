@@ -125,7 +125,9 @@ pub struct BlockModel {
 pub struct BlockModelResult {
     /// The most probable cluster of each object; unlabelled where nobody compared it.
     pub partition: Partition,
-    /// Probabilities of clusters; evidence is the number of pair answers on the object.
+    /// Probabilities of clusters; evidence is the number of pair answers on the object. Surer than
+    /// they should be where workers sort many items at a time, since all pairs of a task are taken
+    /// for independent.
     pub memberships: Memberships,
     /// Every worker's rates, in the order of [`Answers::workers`].
     pub workers: Vec<WorkerRates>,
