@@ -127,8 +127,8 @@ pub struct PositionModel {
 pub struct PositionModelResult {
     /// The most probable component of each object; unlabelled where nobody compared it.
     pub partition: Partition,
-    /// Probabilities of components; evidence is the number of pair answers on the object. Surer than
-    /// they should be: all answers are taken for independent, and the posterior is a product.
+    /// Probabilities of components; evidence is the number of pair answers on the object. Surer
+    /// than they should be: all answers are taken for independent, and the posterior is a product.
     pub memberships: Memberships,
     /// The expected position of each object: n x D; 0 where nobody compared it.
     pub positions: Array2<f64>,

@@ -60,8 +60,8 @@ fn right_answers_lead_to_the_truth() {
     }
 }
 
-/// Well separated blobs are found without an answer, and a tenth of wrong ones must not undo it: they
-/// cut a dense blob only where they are many.
+/// Well separated blobs are found without an answer, and a tenth of wrong ones must not undo it:
+/// they cut a dense blob only where they are many.
 #[test]
 fn wrong_answers_leave_what_distances_tell() {
     for (seed, workers) in [(0, 1), (1, 3), (2, 1), (3, 3)] {
