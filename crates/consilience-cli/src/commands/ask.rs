@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Ask, terminal: &Terminal) -> Outcome<()> {
     summary
         .both("n", "objects", objects.n)
         .data("features", table.view().n_features())
-        .both("answers", "answers", questioner.spent())
+        .both("spent", "answers spent", questioner.spent())
         .both("budget", "budget", args.budget)
         .both("clusters", "clusters", partition.n_clusters())
         .data("mean_confidence", mean)
@@ -87,55 +87,60 @@ fn read(path: &Path, objects: &Objects, terminal: &Terminal) -> Outcome<Said> {
     let table = files::answer_table(path, objects.ids.as_ref(), terminal)?;
     let within = |failure: Failure| failure.within(path.display());
     files::check_named(&table, path, objects)?;
+    ensure!(
+        matches!(table.form(), AnswerForm::Pairs | AnswerForm::Groupings),
+        "{}: answers by keyword; expected the columns worker,i,j,same or worker,task,item,group",
+        path.display()
+    );
     // Refuses what `crowd` refuses too, in the same words; a header alone is how a loop begins.
     if !table.rows().is_empty() {
         files::answers(&table, objects.n, 1).map_err(within)?;
     }
-    let answers = answers(&table, terminal).map_err(within)?;
+    let answers = answers(&table, terminal);
     Ok(Said { table, answers })
 }
 
-/// The answers, in an order that does not hang on the file's.
-fn answers(table: &AnswerTable, terminal: &Terminal) -> Outcome<Vec<Answer>> {
+/// The answers, in an order that does not hang on that of the rows.
+fn answers(table: &AnswerTable, terminal: &Terminal) -> Vec<Answer> {
     let rows = table.rows();
-    let mut answers: Vec<Answer> = match table.form() {
+    let mut answers: Vec<Answer> = if table.form() == AnswerForm::Pairs {
         // An object is the same as itself: whoever says so says nothing.
-        AnswerForm::Pairs => (rows.iter().filter(|[_, i, j, _]| i != j))
-            .map(|&[worker, i, j, same]| Answer::pair(worker, i, j, same != 0))
-            .collect(),
-        AnswerForm::Groupings => {
-            let mut tasks = BTreeMap::<(usize, usize), (Vec<usize>, Vec<usize>)>::new();
-            for &[worker, task, item, group] in rows {
-                let (items, groups) = tasks.entry((worker, task)).or_default();
-                items.push(item);
-                groups.push(group);
-            }
-            let all = tasks.len();
-            tasks.retain(|_, (items, _)| items.len() > 1);
-            if tasks.len() < all {
-                let alone = all - tasks.len();
-                terminal.note(format!("{alone} tasks with a single item compare nothing"));
-            }
-            let answer = |(&(worker, _), (items, groups)): (&_, &(Vec<usize>, Vec<usize>))| {
-                Answer::groups(worker, items, groups)
-            };
-            tasks.iter().map(answer).collect()
-        }
-        _ => {
-            return Err(Failure::bad(
-                "answers by keyword; expected the columns worker,i,j,same or \
-                 worker,task,item,group",
-            ));
-        }
+        (rows.iter().filter(|[_, i, j, _]| i != j))
+            .map(|&[worker, i, j, same]| Answer::pair(worker, i.min(j), i.max(j), same != 0))
+            .collect()
+    } else {
+        grouped(table, terminal)
     };
+    // Numbers of workers are those of their first rows.
+    answers.sort_by_cached_key(|answer| {
+        (answer.objects.clone(), table.worker(answer.worker), answer.groups.clone())
+    });
     answers
-        .sort_by(|a, b| (&a.objects, a.worker, &a.groups).cmp(&(&b.objects, b.worker, &b.groups)));
-    Ok(answers)
+}
+
+/// One answer for each task of a worker, its items in ascending order.
+fn grouped(table: &AnswerTable, terminal: &Terminal) -> Vec<Answer> {
+    let mut tasks = BTreeMap::<(usize, usize), BTreeMap<usize, usize>>::new();
+    for &[worker, task, item, group] in table.rows() {
+        tasks.entry((worker, task)).or_default().insert(item, group);
+    }
+    let all = tasks.len();
+    tasks.retain(|_, items| items.len() > 1);
+    if tasks.len() < all {
+        let alone = all - tasks.len();
+        terminal.note(format!("{alone} tasks with a single item compare nothing"));
+    }
+    let answer = |(&(worker, _), items): (&(usize, usize), &BTreeMap<usize, usize>)| {
+        let (items, groups): (Vec<usize>, Vec<usize>) = items.iter().unzip();
+        Answer::groups(worker, &items, &groups)
+    };
+    tasks.iter().map(answer).collect()
 }
 
 /// Each worker who answered.
 fn workers(table: &AnswerTable, questioner: &Questioner, summary: &mut Summary) {
-    let workers = questioner.workers();
+    let mut workers = questioner.workers();
+    workers.sort_by_cached_key(|w| table.worker(w.worker));
     let rates: Vec<Value> = workers
         .iter()
         .map(|w| {

@@ -19,7 +19,7 @@ const WORLDS: [(&str, fn(Seed) -> Made); 5] = [
     ("2,000 objects, 3 clusters, 14 deviations apart", |seed| corners(2_000, 3, 10.0, seed)),
     ("600 objects, 5 clusters, 4 deviations apart", |seed| corners(600, 5, 3.0, seed)),
     ("600 objects, 4 classes of two clusters each", halves),
-    ("800 objects, 6 long clusters, each half as large as the one before", unequal),
+    ("800 objects, 6 long clusters of 1/2 to 1/32 of them", unequal),
 ];
 
 /// Round clusters of equal size, each at a distance from 0 along an axis of its own.
