@@ -73,7 +73,8 @@ fn groups_in_any_order_of_rows() {
         assert!((2..=4).contains(&shown.len()));
         // Three say the same of everything, but for one.
         for worker in ["bob", "ann", "eve"] {
-            let group = |i: usize| if worker == "eve" && i.is_multiple_of(7) { 9 } else { topic(i) };
+            let group =
+                |i: usize| if worker == "eve" && i.is_multiple_of(7) { 9 } else { topic(i) };
             rows.extend(shown.iter().map(|&i| format!("{worker},{task},t{i},{}\n", group(i))));
         }
     }
