@@ -68,7 +68,7 @@ fn what_is_wrong_is_said_in_one_line() {
     refused(at, "consensus nowhere", "nowhere: no such file");
     refused(at, "consensus pool --method magic", "expected one of");
     let line = "consensus pool --method pta-al --param T=-1 --clusters 3 -o labels";
-    refused(at, line, "walk_length \"-1\"; expected a whole number");
+    refused(at, line, "T \"-1\"; expected a whole number");
     refused(at, "consensus pool --method pta-al --clusters 0 -o labels", "0 clusters");
     refused(at, "consensus pool --columns 6", "column 6 of 6");
     refused(at, "consensus pool --memory 1K", "expected 64 MiB");
