@@ -1,9 +1,15 @@
-//! Clusters that are called as the classes among known labels are.
+//! What objects are called, and clusters as the classes among known labels are.
 
+use consilience::io::ObjectIds;
 use consilience::{Partition, scores::Contingency};
 
 use crate::failure::Outcome;
 use crate::files::Labels;
+
+/// An object by its id, or by its number where there are none.
+pub(crate) fn of_object(object: usize, ids: Option<&ObjectIds>) -> String {
+    ids.map_or_else(|| object.to_string(), |ids| ids.get(object).to_owned())
+}
 
 /// What a class is called in a table of labels, where negative numbers are no labels.
 fn name_of(class: &str) -> String {

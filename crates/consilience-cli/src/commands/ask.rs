@@ -14,6 +14,7 @@ use crate::args::Ask;
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Objects};
 use crate::memory;
+use crate::names;
 use crate::outputs::Outputs;
 use crate::summary::Summary;
 use crate::terminal::Terminal;
@@ -67,7 +68,9 @@ pub(crate) fn run(args: &Ask, terminal: &Terminal) -> Outcome<()> {
     }
     summary.times(reading, [], total).data("stop", stop.map(|reason| reason.name()));
     match stop {
-        Some(reason) => drop(summary.line("nothing to ask", reason.name())),
+        Some(reason) => {
+            summary.line("nothing to ask", reason.name());
+        }
         None => questions(&asked, objects.ids.as_ref(), &mut summary),
     }
     summary.data("ask", json!({ "questions": listed(&asked, objects.ids.as_ref()) }));
@@ -100,7 +103,7 @@ fn read(path: &Path, objects: &Objects, terminal: &Terminal) -> Outcome<Said> {
     Ok(Said { table, answers })
 }
 
-/// The answers, in an order that does not hang on that of the rows.
+/// The answers, in an order that does not depend on that of the rows.
 fn answers(table: &AnswerTable, terminal: &Terminal) -> Vec<Answer> {
     let rows = table.rows();
     let mut answers: Vec<Answer> = if table.form() == AnswerForm::Pairs {
@@ -156,14 +159,10 @@ fn workers(table: &AnswerTable, questioner: &Questioner, summary: &mut Summary) 
     summary.both("workers", "workers", workers.len()).data("worker_rates", rates);
 }
 
-/// What an object is called.
-fn called(object: usize, ids: Option<&ObjectIds>) -> String {
-    ids.map_or(object.to_string(), |ids| ids.get(object).to_owned())
-}
-
 fn questions(asked: &[Question], ids: Option<&ObjectIds>, summary: &mut Summary) {
     for question in asked {
-        let names: Vec<String> = question.objects.iter().map(|&i| called(i, ids)).collect();
+        let names: Vec<String> =
+            question.objects.iter().map(|&i| names::of_object(i, ids)).collect();
         let (together, gain) = (question.together, question.gain);
         let first = if names.len() > 2 { "the first two together" } else { "together" };
         let text = format!(
@@ -183,7 +182,7 @@ fn listed(asked: &[Question], ids: Option<&ObjectIds>) -> Vec<Value> {
             "gain": question.gain,
         });
         if ids.is_some() {
-            object["ids"] = question.objects.iter().map(|&i| called(i, ids)).collect();
+            object["ids"] = question.objects.iter().map(|&i| names::of_object(i, ids)).collect();
         }
         object
     };

@@ -13,6 +13,7 @@ use crate::args::{Count, Crowd, given};
 use crate::choices;
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Labels, Objects};
+use crate::names;
 use crate::outputs::Outputs;
 use crate::summary::Summary;
 use crate::tables::Ask;
@@ -225,7 +226,7 @@ fn questions(
     ids: Option<&ObjectIds>,
     summary: &mut Summary,
 ) {
-    let called = |object: usize| ids.map_or(object.to_string(), |ids| ids.get(object).to_owned());
+    let called = |object: usize| names::of_object(object, ids);
     let mut pairs = Vec::new();
     for pair in asked {
         let (i, j, together) = (called(pair.i), called(pair.j), pair.together);

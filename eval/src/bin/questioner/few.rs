@@ -43,7 +43,7 @@ fn unequal(seed: Seed) -> Made {
     let of: Vec<usize> = (0..800).map(|_| class(draw.uniform())).collect();
     let centres = Array2::from_shape_simple_fn((6, 6), || 3.0 * draw.normal());
     let x = Array2::from_shape_fn((800, 6), |(i, j)| {
-        let deviation = if (of[i] + j) % 6 == 0 { 4.0 } else { 1.0 };
+        let deviation = if (of[i] + j).is_multiple_of(6) { 4.0 } else { 1.0 };
         centres[[of[i], j]] + deviation * draw.normal()
     });
     (x, of)

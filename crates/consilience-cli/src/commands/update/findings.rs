@@ -6,6 +6,7 @@ use consilience::simplex::{Questions, Violations};
 use serde_json::{Value, json};
 
 use super::follow::{Done, Followed};
+use crate::names;
 use crate::summary::Summary;
 
 /// The state and what each batch did to it.
@@ -106,7 +107,7 @@ pub(super) fn changed(rows: Vec<usize>, counts: Option<&[u64]>, summary: &mut Su
 
 /// Pairs and objects to ask about.
 pub(super) fn questions(questions: &Questions, ids: Option<&ObjectIds>, summary: &mut Summary) {
-    let called = |object: usize| ids.map_or(object.to_string(), |ids| ids.get(object).to_owned());
+    let called = |object: usize| names::of_object(object, ids);
     let mut pairs = Vec::new();
     for p in &questions.pairs {
         let (i, j, together) = (called(p.i), called(p.j), p.together);
