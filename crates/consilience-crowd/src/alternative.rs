@@ -104,7 +104,7 @@ pub(crate) fn find(
     if explained.len() < 2 {
         return Ok(None);
     }
-    let (memberships, _) = memberships::of_all(&some, fitted.q)?;
+    let (memberships, _) = memberships::of_all(&some, memberships::weighed(&some, fitted.q)?)?;
     let partition = memberships.hard()?;
     Ok(Some(AlternativeClustering {
         partition,

@@ -1,7 +1,8 @@
+use std::collections::HashSet;
 use std::ops::Range;
 
 use consilience_completion::{ObservedPairs, Thresholds};
-use consilience_core::{Error, ErrorKind, MemoryBudget, Result, room};
+use consilience_core::{Error, ErrorKind, Joined, MemoryBudget, Result, room};
 use consilience_num::reduce::ordered_chunks;
 
 use crate::answers::Answers;
@@ -33,6 +34,16 @@ pub(crate) enum Verdict {
     Apart,
     /// Most answers on every pair.
     MostlyApart,
+}
+
+/// What answers come to where none contradicts another.
+pub(crate) struct Consistent {
+    /// The set of each answered object.
+    pub(crate) labels: Vec<u32>,
+    /// How many sets there are.
+    pub(crate) found: usize,
+    /// Whether somebody called every two of them apart, so that no two may be one.
+    pub(crate) complete: bool,
 }
 
 /// How often each answered pair was called the same (c) and answered at all (N), over all workers.
@@ -190,6 +201,44 @@ impl AnswerCounts {
         } else {
             None
         }
+    }
+
+    /// The sets of answered objects that were called the same, one with another or by way of
+    /// others, numbered by their first objects; `None` where any answer contradicts that.
+    pub(crate) fn consistent(&self, answers: &Answers) -> Option<Consistent> {
+        let alike = |(same, all): (&u32, &u32)| *same == 0 || same == all;
+        if self.both.is_empty() || !self.together.iter().zip(&self.both).all(alike) {
+            return None;
+        }
+        let answered = answers.answered();
+        let place = |object: usize| answered.binary_search(&(object as u32)).ok();
+        let pairs = || {
+            let of_one = |(at, &i): (usize, &u32)| {
+                self.row(i as usize).map(move |(j, count)| (at, j, count.same > 0))
+            };
+            let all = answered.iter().enumerate().flat_map(of_one);
+            all.filter_map(|(at, j, same)| place(j).map(|j| (at, j, same))).filter(|p| p.0 < p.1)
+        };
+        let mut joined = Joined::new(answered.len());
+        pairs().filter(|&(.., same)| same).for_each(|(i, j, _)| {
+            joined.join(i, j);
+        });
+        let (labels, found) = joined.numbers(|_| true);
+        let sets = |(i, j, same): (usize, usize, bool)| (labels[i], labels[j], same);
+        if pairs().map(sets).any(|(a, b, same)| (a == b) != same) {
+            return None;
+        }
+        let between = found * found.saturating_sub(1) / 2;
+        // No more than there are answered pairs.
+        let complete = between <= self.n_pairs() && {
+            let mut seen = HashSet::new();
+            let apart = pairs().map(sets).filter(|&(a, b, _)| a != b);
+            apart.for_each(|(a, b, _)| {
+                seen.insert((a.min(b), a.max(b)));
+            });
+            seen.len() == between
+        };
+        Some(Consistent { labels, found, complete })
     }
 
     /// Share of "same" among all answers; 0 where there are none.

@@ -14,6 +14,7 @@ use crate::crowd_result::CrowdResult;
 use crate::evidence::evidence;
 use crate::expected_counts::ExpectedCounts;
 use crate::positions::{self, FittedPositions, PositionModel};
+use crate::unanimous::Unanimous;
 use crate::{
     alternative, dawid_skene, doubt, memberships, merging, spectral, told, unanimous, worker_rates,
 };
@@ -174,19 +175,22 @@ impl CrowdClustering {
         // Of every object, answered or not: probabilities while they are found and in the result.
         self.budget.check_table("memberships", n, given.unwrap_or(1), 24)?;
         let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
-        let number = match given {
-            Some(k) => Number { k, count: None, rank: None, fitted: None },
-            None => self.number(&positions, answers, &counts, observer, &mut report)?,
+        let consistent = unanimous::consistent(answers, &counts, given, self.budget);
+        let plain = |k| Number { k, count: None, rank: None, fitted: None };
+        let number = match (given, consistent.as_ref().and_then(Unanimous::clusters)) {
+            (Some(k), _) | (None, Some(k)) => plain(k),
+            _ => self.number(&positions, answers, &counts, observer, &mut report)?,
         };
         let (k, budget) = (number.k, self.budget);
         budget.check_table("memberships", n, k, 24)?;
-        let unanimous = unanimous::of(answers, &counts, given, k, budget);
+        let unanimous = consistent.or_else(|| unanimous::of(answers, &counts, given, k, budget));
         let model = model.of(asked.unwrap_or(k));
         let mut task = Task { answers, counts: &counts, model, positions, k, observer };
         let labels = unanimous.as_ref().and_then(|unanimous| unanimous.labels.clone());
-        let (found, alternative) = match (labels, self.suited(answers, k), number.fitted) {
+        let agreed = given.is_some() && unanimous.is_some();
+        let (found, alternative) = match (labels, self.suited(answers, k, agreed), number.fitted) {
             (Some(labels), method, _) => {
-                task.k = labels.iter().max().map_or(1, |&c| c as usize + 1);
+                task.k = unanimous::clusters(&labels);
                 budget.check_table("memberships", n, task.k, 24)?;
                 let auto = method == CrowdMethod::Auto;
                 let method = if auto { CrowdMethod::Pairs } else { method };
@@ -259,12 +263,13 @@ impl CrowdClustering {
     /// The method that was asked for; `Pairs` for `Auto` where there are too few answers for a
     /// block model. An object that was compared d times has met its own cluster d / k times in
     /// expectation: with less than one such answer there is nothing to place it by, but for answers
-    /// on pairs that were chosen beforehand.
-    fn suited(&self, answers: &Answers, k: usize) -> CrowdMethod {
+    /// on pairs that were chosen beforehand. So it is where answers that agree leave more clusters
+    /// than were asked for: to a block model these are one.
+    fn suited(&self, answers: &Answers, k: usize, agreed: bool) -> CrowdMethod {
         let compared =
             2.0 * answers.n_pair_answers() as f64 / answers.answered().len().max(1) as f64;
         match self.method {
-            CrowdMethod::Auto if compared < k as f64 => CrowdMethod::Pairs,
+            CrowdMethod::Auto if compared < k as f64 || (agreed && k > 1) => CrowdMethod::Pairs,
             other => other,
         }
     }
@@ -301,7 +306,9 @@ impl CrowdClustering {
             None
         };
         let q = match q {
-            Some(q) => q,
+            // These take a task for one judgement of each object as they are.
+            Some(q) if found.method == CrowdMethod::LatentClass => q,
+            Some(q) => memberships::weighed(answers, q)?,
             None => doubt::memberships(answers, &found.labels, k, &workers)?,
         };
         let (memberships, _) = memberships::of_all(answers, q)?;

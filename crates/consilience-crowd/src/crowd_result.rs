@@ -46,12 +46,16 @@ pub struct CrowdResult {
     /// the object's own label remaining the likeliest. Evidence is the number of pair answers on
     /// the object, and the row uniform where there are none.
     ///
-    /// Those of the block models and of Bayesian crowdclustering, and with them `auto`'s, are surer
-    /// than they should be where workers sort many items at a time: all pairs of a task are taken
-    /// for independent, and the workers' rates for known.
+    /// Answers depend on each other: those of a task, and those on an object that is unlike its
+    /// cluster. What all answers say of an object, the shares of the clusters apart, is taken to
+    /// the power of the mean of 2 / (s + 2) over them, s being the items of their tasks; but for
+    /// latent classes, where a task is one judgement of each of its objects. They are surer than
+    /// they should be all the same where people err alike, and those of Bayesian crowdclustering
+    /// by far.
     pub memberships: Memberships,
-    /// The method that was used: never `Auto`. Answers that are all alike need none; then it is the
-    /// one that was asked for, or `Pairs` for `Auto`, and nothing was fitted by it.
+    /// The method that was used: never `Auto`. Answers that are all alike, or of which none
+    /// contradicts another, may need none; then it is the one that was asked for, or `Pairs` for
+    /// `Auto`, and nothing was fitted by it.
     pub method: CrowdMethod,
     /// Every worker's rates under this clustering, in the order of
     /// [`Answers::workers`](crate::Answers::workers).
@@ -70,8 +74,8 @@ pub struct CrowdResult {
     /// The penalty factor c of `Rmc`.
     pub penalty_factor: Option<f64>,
     /// How many clusters there are by the posterior: of `Bayesian`, and where the number of
-    /// clusters was automatic. Where answers are all alike the partition may have others, and
-    /// `Bayesian` into a given number has no posterior.
+    /// clusters was automatic. Where answers are all alike the partition may have others; where
+    /// none contradicts another, and for `Bayesian` into a given number, there is none.
     pub cluster_count: Option<ClusterCount>,
     /// The rank of the completed similarity, where the number of clusters was automatic, at most
     /// 1,200 objects were compared and the memory budget allows it.

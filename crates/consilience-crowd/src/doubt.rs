@@ -4,11 +4,8 @@ use consilience_core::{Result, room};
 use ndarray::Array2;
 
 use crate::answers::Answers;
+use crate::memberships::{normalize, weight};
 use crate::worker_rates::WorkerRates;
-
-/// What a label has at least, times the likeliest of the others: it stays the likeliest, even
-/// where the answers favour another or none.
-const KEPT: f64 = 1.0 + 1e-6;
 
 /// Probabilities of clusters for each answered object, all others being where their labels say:
 ///
@@ -17,8 +14,8 @@ const KEPT: f64 = 1.0 + 1e-6;
 /// l_w(1) = ln p_w / r_w,   l_w(0) = ln (1 - p_w) / (1 - r_w),
 /// ```
 ///
-/// p and r being the workers' rates under the labels. The answers of a task of s items depend on
-/// each other and weigh 2 / s each, as in [`WorkerRates::evidence`].
+/// p and r being the workers' rates under the labels. The answers depend on each other; those of a
+/// task of s items weigh 2 / (s + 2) each.
 pub(crate) fn memberships(
     answers: &Answers,
     labels: &[u32],
@@ -33,7 +30,7 @@ pub(crate) fn memberships(
     let mut in_task = Tally::new(k);
     let mut in_group = Tally::new(k);
     for task in answers.tasks() {
-        let weight = 2.0 / task.n_items() as f64;
+        let weight = weight(task.n_items());
         let (p, r) = (table[task.worker].same_together, table[task.worker].same_apart);
         let same = weight * (p / r).ln();
         let differ = weight * ((1.0 - p) / (1.0 - r)).ln();
@@ -50,14 +47,8 @@ pub(crate) fn memberships(
             }
         }
     }
-    for (mut row, &label) in q.rows_mut().into_iter().zip(labels) {
-        let most = row.fold(f64::NEG_INFINITY, |m, &x| m.max(x));
-        row.mapv_inplace(|x| (x - most).exp());
-        let others = row.indexed_iter().filter(|&(c, _)| c != label as usize);
-        let likeliest = others.fold(0.0, |most: f64, (_, &x)| most.max(x));
-        row[label as usize] = row[label as usize].max(KEPT * likeliest);
-        let sum = row.sum();
-        row /= sum;
+    for (row, &label) in q.rows_mut().into_iter().zip(labels) {
+        normalize(row, label);
     }
     Ok(q)
 }
@@ -135,8 +126,8 @@ mod tests {
             let (p, r) = (table[w].same_together, table[w].same_apart);
             let odds = if pair.same { p / r } else { (1.0 - p) / (1.0 - r) };
             let (i, j) = (place(pair.i), place(pair.j));
-            field[[i, labels[j] as usize]] += odds.ln() * 2.0 / 12.0;
-            field[[j, labels[i] as usize]] += odds.ln() * 2.0 / 12.0;
+            field[[i, labels[j] as usize]] += odds.ln() * 2.0 / 14.0;
+            field[[j, labels[i] as usize]] += odds.ln() * 2.0 / 14.0;
         }
         for i in 0..n {
             let sum: f64 = field.row(i).iter().map(|x| x.exp()).sum();

@@ -338,7 +338,7 @@ fn strange_crowds_are_answered() {
 #[test]
 fn duplicates_stay_together() {
     // Objects i and i + 20 are answered alike by everybody.
-    let mut rows = crowd(2, 20, 8, (3, 8), 0.0, 0, 6);
+    let mut rows = crowd(2, 20, 8, (3, 8), 0.1, 0, 6);
     rows.extend(rows.clone().into_iter().map(|r| GroupAnswer { item: r.item + 20, ..r }));
     let answers = Answers::from_groupings(40, &rows).unwrap();
     for method in ALL {
@@ -349,7 +349,7 @@ fn duplicates_stay_together() {
 
 #[test]
 fn limits_and_options_are_checked() {
-    let answers = Answers::from_groupings(6, &crowd(2, 6, 3, (2, 4), 0.0, 0, 1)).unwrap();
+    let answers = Answers::from_groupings(6, &crowd(2, 6, 3, (2, 4), 0.3, 0, 1)).unwrap();
     let kind = |c: CrowdClustering| c.fit(&answers, &()).unwrap_err().kind();
     let new = || CrowdClustering::new(2);
     assert_eq!(kind(new().memory_budget(MemoryBudget::bytes(64))), ErrorKind::TooLarge);

@@ -43,9 +43,8 @@ pub(crate) fn describe(
     let rate = result.crowd_rates.same_together;
     if unanimous.is_none() && found == 1 && asked != Some(1) && rate < 0.5 {
         report.notes.push(format!(
-            "nothing in the answers distinguishes clusters, and two objects of the one that is \
-             left are called the same in {:.0} % of them: objects that are all apart explain the \
-             answers as well",
+            "one cluster is left, and two of its objects are called the same in {:.0} % of the \
+             answers: objects that are all apart explain these as well",
             100.0 * rate
         ));
     }

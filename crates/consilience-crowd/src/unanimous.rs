@@ -1,11 +1,12 @@
-//! Crowds that say the same of every pair: that all are apart, or all together.
+//! Crowds whose answers need no model: they say the same of every pair, that all are apart or all
+//! together, or no answer contradicts another.
 
 use consilience_core::{Joined, MemoryBudget};
 
-use crate::answer_counts::{AnswerCounts, Verdict};
+use crate::answer_counts::{AnswerCounts, Consistent, Verdict};
 use crate::answers::Answers;
 
-/// What follows from answers that are all alike, without a model.
+/// What follows from answers that are all alike or consistent, without a model.
 pub(crate) struct Unanimous {
     /// Clusters of the answered objects; `None` where these are not as many as may be.
     pub(crate) labels: Option<Vec<u32>>,
@@ -13,6 +14,18 @@ pub(crate) struct Unanimous {
     pub(crate) why: &'static str,
     /// What that comes to, for the report.
     pub(crate) note: String,
+}
+
+impl Unanimous {
+    /// How many clusters the answers leave, where that is known.
+    pub(crate) fn clusters(&self) -> Option<usize> {
+        self.labels.as_deref().map(clusters)
+    }
+}
+
+/// How many clusters there are of these labels, at least one.
+pub(crate) fn clusters(labels: &[u32]) -> usize {
+    labels.iter().max().map_or(1, |&c| c as usize + 1)
 }
 
 /// What the answers ask for where they are all alike: `given` is how many clusters were asked for,
@@ -61,6 +74,32 @@ pub(crate) fn of(
     };
     let allowed = fits && given.is_none_or(|k| found <= k);
     Some(Unanimous { labels: allowed.then_some(labels), why, note: format!("{why}: {then}") })
+}
+
+/// What the answers ask for where they are not all alike and yet none contradicts another: the sets
+/// of objects that were called the same are the clusters, if no two of them may be one or they are
+/// as many as were asked for. A model, which takes every answer for uncertain, would find fewer
+/// clusters where these are small.
+pub(crate) fn consistent(
+    answers: &Answers,
+    counts: &AnswerCounts,
+    given: Option<usize>,
+    budget: MemoryBudget,
+) -> Option<Unanimous> {
+    if counts.verdict().is_some() {
+        return None;
+    }
+    let Consistent { labels, found, complete } = counts.consistent(answers)?;
+    let then = match given {
+        _ if !budget.allows_table(answers.n_objects(), found, 24) => return None,
+        None if !complete => return None,
+        Some(k) if found > k && (k == 1 || !complete) => return None,
+        Some(k) if found > k => "which of them share a cluster is not in the answers",
+        _ => "clusters are the objects that were called the same",
+    };
+    let why = "no answer contradicts another";
+    let labels = given.is_none_or(|k| found <= k).then_some(labels);
+    Some(Unanimous { labels, why, note: format!("{why}: {then}") })
 }
 
 /// Which answered objects a chain of comparisons connects, numbered by the first, and how many sets
@@ -176,6 +215,48 @@ mod tests {
                 assert_eq!(told(&found, why), clusters != Clusters::Fixed(1), "{clusters:?}");
             }
         }
+    }
+
+    /// However small the clusters: the posterior had one, and was sure of it.
+    #[test]
+    fn answers_of_which_none_contradicts_another_are_taken_at_their_word() {
+        for (size, sets) in [(3, 3), (2, 5), (5, 10)] {
+            let n = size * sets;
+            let pairs = (0..n).flat_map(|j| (0..j).map(move |i| (i, j)));
+            let said = |(i, j)| PairAnswer { worker: 0, i, j, same: i % sets == j % sets };
+            let mut rows: Vec<PairAnswer> = pairs.map(said).collect();
+            let answers = Answers::from_pairs(n, &rows).unwrap();
+            let expected: Vec<i64> = (0..n as i64).map(|i| i % sets as i64).collect();
+            for method in ALL {
+                for clusters in [AUTO, Clusters::Fixed(sets), Clusters::Fixed(sets + 1)] {
+                    let found = fit(&answers, clusters, method);
+                    let labels = found.output.partition.to_signed();
+                    assert_eq!(labels, expected, "{method:?} {clusters:?}");
+                    assert!(told(&found, "no answer contradicts another: clusters are"));
+                    assert!(found.output.cluster_count.is_none());
+                }
+            }
+            let few = fit(&answers, 2, CrowdMethod::Auto);
+            assert_eq!(few.output.partition.n_clusters(), 2);
+            assert!(told(&few, "which of them share a cluster"), "{:?}", few.report.notes);
+            rows.push(PairAnswer { worker: 1, i: 0, j: 1, same: true });
+            let doubted = Answers::from_pairs(n, &rows).unwrap();
+            assert!(!told(&fit(&doubted, sets, CrowdMethod::Auto), "contradicts"));
+        }
+    }
+
+    /// Three workers sort six objects each, which nobody else saw.
+    #[test]
+    fn sets_that_nobody_compared_are_clusters_where_they_are_as_many_as_asked_for() {
+        let row = |r: usize| GroupAnswer { worker: r / 6, task: 0, item: r, group: r % 2 };
+        let answers = Answers::from_groupings(18, &(0..18).map(row).collect::<Vec<_>>()).unwrap();
+        let expected: Vec<i64> = (0..18).map(|i| i / 6 * 2 + i % 2).collect();
+        for method in ALL {
+            assert_eq!(fit(&answers, 6, method).output.partition.to_signed(), expected);
+        }
+        // Any two of different workers may be one.
+        assert!(!told(&fit(&answers, AUTO, CrowdMethod::Auto), "contradicts"));
+        assert!(!told(&fit(&answers, 3, CrowdMethod::Auto), "contradicts"));
     }
 
     /// Nobody compared one half with the other.

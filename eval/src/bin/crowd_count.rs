@@ -11,10 +11,8 @@ use std::time::Instant;
 use consilience::crowd::{Answers, CrowdClustering, CrowdMethod};
 use consilience::scores::{Normalizer, normalized_mutual_information};
 use consilience::{Clusters, Partition};
+use consilience_eval::crowd_worlds;
 use consilience_eval::crowds::{self, CROWDS};
-
-#[path = "crowd_grid/worlds.rs"]
-mod worlds;
 
 /// How often each estimate is right, how often off by one at most, and crowds.
 #[derive(Default)]
@@ -74,11 +72,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut tallies: Vec<(String, Tally)> = Vec::new();
     if let Some(&every) = numbers.first() {
         let first = numbers.get(1).copied().unwrap_or(0);
-        for kind in worlds::KINDS {
+        for kind in crowd_worlds::KINDS {
             tallies.push((format!("{kind:?}"), Tally::default()));
         }
-        for (at, world) in worlds::worlds().iter().enumerate().skip(first).step_by(every.max(1)) {
-            let (answers, truth) = worlds::make(world, at as u64)?;
+        for (at, world) in
+            crowd_worlds::worlds().iter().enumerate().skip(first).step_by(every.max(1))
+        {
+            let (answers, truth) = crowd_worlds::make(world, at as u64)?;
             let kind = format!("{:?}", world.kind);
             if let Some((_, tally)) = tallies.iter_mut().find(|(name, _)| *name == kind) {
                 run(&format!("{world:?}"), &answers, &truth, tally)?;

@@ -125,9 +125,9 @@ pub struct BlockModel {
 pub struct BlockModelResult {
     /// The most probable cluster of each object; unlabelled where nobody compared it.
     pub partition: Partition,
-    /// Probabilities of clusters; evidence is the number of pair answers on the object. Surer than
-    /// they should be where workers sort many items at a time, since all pairs of a task are taken
-    /// for independent.
+    /// Probabilities of clusters; evidence is the number of pair answers on the object. The model
+    /// takes all pairs of a task for independent, which they are not: what it says of an object is
+    /// taken to the power of 2 / (s + 2), s being the number of items that were sorted at a time.
     pub memberships: Memberships,
     /// Every worker's rates, in the order of [`Answers::workers`].
     pub workers: Vec<WorkerRates>,
@@ -342,7 +342,8 @@ impl BlockModel {
 
     /// The result in terms of all objects, clusters in the order of the memberships' columns.
     fn result(&self, answers: &Answers, fitted: Fitted) -> Result<BlockModelResult> {
-        let (memberships, given) = memberships::of_all(answers, fitted.q)?;
+        let (memberships, given) =
+            memberships::of_all(answers, memberships::weighed(answers, fitted.q)?)?;
         let rates = fitted.counts.of_clusters(self.shrinkage.pseudo);
         let cluster_rates: Vec<f64> = given.iter().map(|&c| rates[c]).collect();
         let apart_rate = fitted.counts.crowd().same_apart;

@@ -127,8 +127,9 @@ pub struct PositionModel {
 pub struct PositionModelResult {
     /// The most probable component of each object; unlabelled where nobody compared it.
     pub partition: Partition,
-    /// Probabilities of components; evidence is the number of pair answers on the object. Surer
-    /// than they should be: all answers are taken for independent, and the posterior is a product.
+    /// Probabilities of components, to the power of 2 / (s + 2) where s items were sorted at a time
+    /// as in [`CrowdResult`](crate::CrowdResult); evidence is the number of pair answers on the
+    /// object. Surer than they should be all the same: the posterior is a product.
     pub memberships: Memberships,
     /// The expected position of each object: n x D; 0 where nobody compared it.
     pub positions: Array2<f64>,
@@ -213,7 +214,8 @@ impl PositionModel {
             report.stage("positions", || fit(self, clusters, answers, &counts, observer))?;
         fitted.describe(&mut report);
         let fitted = if clusters.is_none() { fitted.without_empty() } else { fitted };
-        let (memberships, _) = memberships::of_all(answers, fitted.q)?;
+        let (memberships, _) =
+            memberships::of_all(answers, memberships::weighed(answers, fitted.q)?)?;
         let mut positions = Array2::zeros((answers.n_objects(), self.dimensions));
         for (row, &i) in fitted.positions.rows().into_iter().zip(answers.answered()) {
             positions.row_mut(i as usize).assign(&row);

@@ -14,16 +14,23 @@ const SHAPES: [(usize, usize, usize); 6] =
 /// Mean share of wrong groups.
 const WRONG: f64 = 0.15;
 
+/// What workers see.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Workers {
+pub enum Workers {
+    /// All classes.
     Fine,
+    /// One class each, and the others as one.
     KnowOneClass,
+    /// Classes that each merges in an own way.
     MergeClasses,
+    /// The same, half of them.
     HalfMerge,
+    /// Another criterion, a third of them.
     TwoCriteria,
 }
 
-pub(crate) const KINDS: [Workers; 5] = [
+/// All of them.
+pub const KINDS: [Workers; 5] = [
     Workers::Fine,
     Workers::KnowOneClass,
     Workers::MergeClasses,
@@ -31,16 +38,20 @@ pub(crate) const KINDS: [Workers; 5] = [
     Workers::TwoCriteria,
 ];
 
+/// A crowd to be generated.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct World {
-    pub(crate) kind: Workers,
-    pub(crate) classes: usize,
+pub struct World {
+    /// What its workers see.
+    pub kind: Workers,
+    /// Number of classes.
+    pub classes: usize,
     unequal: bool,
     blind: f64,
     shape: (usize, usize, usize),
 }
 
-pub(crate) fn worlds() -> Vec<World> {
+/// All 360.
+pub fn worlds() -> Vec<World> {
     let mut out = Vec::new();
     for kind in KINDS {
         for classes in [3, 5, 8] {
@@ -68,7 +79,18 @@ fn classes(world: &World) -> Vec<usize> {
     truth
 }
 
-pub(crate) fn make(world: &World, seed: u64) -> consilience::Result<(Answers, Partition)> {
+impl World {
+    /// Objects of a task.
+    pub fn task(&self) -> usize {
+        self.shape.2
+    }
+}
+
+/// The answers, and the true classes.
+///
+/// # Errors
+/// None that is known.
+pub fn make(world: &World, seed: u64) -> consilience::Result<(Answers, Partition)> {
     let k = world.classes;
     let mut stream = Seed(seed).derive("grid", 0).stream();
     let truth = classes(world);

@@ -7,10 +7,7 @@
 
 use consilience::crowd::{CrowdClustering, CrowdMethod};
 use consilience::scores::{Normalizer, normalized_mutual_information};
-
-use worlds::{KINDS, make, worlds};
-
-mod worlds;
+use consilience_eval::crowd_worlds::{KINDS, make, worlds};
 
 const METHODS: [CrowdMethod; 8] = [
     CrowdMethod::Spectral,
