@@ -1,8 +1,7 @@
-use std::collections::HashSet;
 use std::ops::Range;
 
 use consilience_completion::{ObservedPairs, Thresholds};
-use consilience_core::{Error, ErrorKind, Joined, MemoryBudget, Result, room};
+use consilience_core::{Error, ErrorKind, Joined, MemoryBudget, Pace, Result, room};
 use consilience_num::reduce::ordered_chunks;
 
 use crate::answers::Answers;
@@ -34,16 +33,6 @@ pub(crate) enum Verdict {
     Apart,
     /// Most answers on every pair.
     MostlyApart,
-}
-
-/// What answers come to where none contradicts another.
-pub(crate) struct Consistent {
-    /// The set of each answered object.
-    pub(crate) labels: Vec<u32>,
-    /// How many sets there are.
-    pub(crate) found: usize,
-    /// Whether somebody called every two of them apart, so that no two may be one.
-    pub(crate) complete: bool,
 }
 
 /// How often each answered pair was called the same (c) and answered at all (N), over all workers.
@@ -203,42 +192,73 @@ impl AnswerCounts {
         }
     }
 
-    /// The sets of answered objects that were called the same, one with another or by way of
-    /// others, numbered by their first objects; `None` where any answer contradicts that.
-    pub(crate) fn consistent(&self, answers: &Answers) -> Option<Consistent> {
+    /// The set of each answered object, of those that were called the same, one with another or by
+    /// way of others, numbered by their first objects, and how many sets there are; `None` where
+    /// any answer contradicts that.
+    pub(crate) fn consistent(
+        &self,
+        answers: &Answers,
+        pace: &mut Pace<'_>,
+    ) -> Result<Option<(Vec<u32>, usize)>> {
         let alike = |(same, all): (&u32, &u32)| *same == 0 || same == all;
         if self.both.is_empty() || !self.together.iter().zip(&self.both).all(alike) {
-            return None;
+            return Ok(None);
         }
-        let answered = answers.answered();
-        let place = |object: usize| answered.binary_search(&(object as u32)).ok();
-        let pairs = || {
-            let of_one = |(at, &i): (usize, &u32)| {
-                self.row(i as usize).map(move |(j, count)| (at, j, count.same > 0))
-            };
-            let all = answered.iter().enumerate().flat_map(of_one);
-            all.filter_map(|(at, j, same)| place(j).map(|j| (at, j, same))).filter(|p| p.0 < p.1)
-        };
-        let mut joined = Joined::new(answered.len());
-        pairs().filter(|&(.., same)| same).for_each(|(i, j, _)| {
-            joined.join(i, j);
-        });
+        let mut joined = Joined::new(answers.answered().len());
+        self.each_pair(answers, pace, |i, j, same| {
+            if same {
+                joined.join(i, j);
+            }
+        })?;
         let (labels, found) = joined.numbers(|_| true);
-        let sets = |(i, j, same): (usize, usize, bool)| (labels[i], labels[j], same);
-        if pairs().map(sets).any(|(a, b, same)| (a == b) != same) {
-            return None;
+        let mut contradicted = false;
+        self.each_pair(answers, pace, |i, j, same| {
+            contradicted |= (labels[i] == labels[j]) != same;
+        })?;
+        Ok((!contradicted).then_some((labels, found)))
+    }
+
+    /// Whether somebody compared every two of these sets of the answered objects.
+    pub(crate) fn compares_all(
+        &self,
+        answers: &Answers,
+        (labels, sets): (&[u32], usize),
+        pace: &mut Pace<'_>,
+    ) -> Result<bool> {
+        let between = sets.saturating_mul(sets.saturating_sub(1)) / 2;
+        // Each takes an answered pair.
+        if between > self.n_pairs() {
+            return Ok(false);
         }
-        let between = found * found.saturating_sub(1) / 2;
-        // No more than there are answered pairs.
-        let complete = between <= self.n_pairs() && {
-            let mut seen = HashSet::new();
-            let apart = pairs().map(sets).filter(|&(a, b, _)| a != b);
-            apart.for_each(|(a, b, _)| {
-                seen.insert((a.min(b), a.max(b)));
-            });
-            seen.len() == between
-        };
-        Some(Consistent { labels, found, complete })
+        let mut seen = room::filled(between, false)?;
+        self.each_pair(answers, pace, |i, j, _| {
+            let (a, b) = (labels[i].min(labels[j]) as usize, labels[i].max(labels[j]) as usize);
+            if a < b {
+                seen[b * (b - 1) / 2 + a] = true;
+            }
+        })?;
+        Ok(seen.iter().all(|&seen| seen))
+    }
+
+    /// The answered pairs, as places in the answered objects, and whether anybody called them the
+    /// same.
+    fn each_pair(
+        &self,
+        answers: &Answers,
+        pace: &mut Pace<'_>,
+        mut with: impl FnMut(usize, usize, bool),
+    ) -> Result<()> {
+        let answered = answers.answered();
+        for (at, &i) in answered.iter().enumerate() {
+            let i = i as usize;
+            pace.work(self.offsets[i + 1] - self.offsets[i])?;
+            for (j, count) in self.row(i).filter(|&(j, _)| j > i) {
+                if let Ok(place) = answered.binary_search(&(j as u32)) {
+                    with(at, place, count.same > 0);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Share of "same" among all answers; 0 where there are none.

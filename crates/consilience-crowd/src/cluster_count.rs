@@ -22,15 +22,16 @@ const CERTAIN: f64 = 1.0 - 1e-9;
 /// use consilience::Clusters;
 /// use consilience::crowd::{Answers, CrowdClustering, GroupAnswer};
 ///
-/// // Eight workers sort 24 objects by what remains after division by three.
+/// // Eight workers sort 24 objects by what remains after division by three, and err sometimes.
 /// let row = |r: usize| (r / 24, r % 24);
 /// let rows: Vec<GroupAnswer> = (0..192)
 ///     .map(row)
-///     .map(|(worker, item)| GroupAnswer { worker, task: 0, item, group: item % 3 })
+///     .map(|(worker, item)| (worker, item, (item + usize::from((item + worker) % 11 == 0)) % 3))
+///     .map(|(worker, item, group)| GroupAnswer { worker, task: 0, item, group })
 ///     .collect();
 /// let answers = Answers::from_groupings(24, &rows)?;
 /// let result = CrowdClustering::new(Clusters::Auto).fit(&answers, &())?.output;
-/// let count = result.cluster_count.expect("the number was asked for");
+/// let count = result.cluster_count.expect("answers contradict each other");
 /// assert!(count.expected > 1.0 && count.probability(count.most_probable()) > 0.0);
 /// # Ok::<(), consilience::Error>(())
 /// ```

@@ -42,15 +42,17 @@ pub(crate) const LEFT_OUT: &str =
 /// use consilience::Clusters;
 /// use consilience::crowd::{Answers, CrowdClustering, GroupAnswer};
 ///
-/// // Twenty workers sort 12 of 36 objects each by what remains after division by three.
+/// // Twenty workers sort 12 of 36 objects each by what remains after division by three, and one by
+/// // nothing.
 /// let row = |r: usize| (r / 12, (r * 7 + r / 12) % 36);
 /// let rows: Vec<GroupAnswer> = (0..240)
 ///     .map(row)
-///     .map(|(worker, item)| GroupAnswer { worker, task: 0, item, group: item % 3 })
+///     .map(|(worker, item)| (worker, item, if worker == 0 { item / 12 } else { item % 3 }))
+///     .map(|(worker, item, group)| GroupAnswer { worker, task: 0, item, group })
 ///     .collect();
 /// let answers = Answers::from_groupings(36, &rows)?;
 /// let result = CrowdClustering::new(Clusters::Auto).fit(&answers, &())?.output;
-/// let rank = result.completed_rank.expect("the number was asked for");
+/// let rank = result.completed_rank.expect("answers contradict each other");
 /// let above = rank.eigenvalues.iter().filter(|&&x| x > rank.noise_floor).count();
 /// assert_eq!(rank.rank, above.max(1));
 /// # Ok::<(), consilience::Error>(())

@@ -55,15 +55,18 @@ const AFFORDABLE: usize = 500_000_000;
 /// ```
 ///
 /// With [`Clusters::Auto`] the number of clusters is the most probable one of a [`PositionModel`],
-/// which is fitted first; [`CrowdResult::completed_rank`] says beside it what the rank of the
-/// completed similarity would be, and the report where the two differ.
+/// which is fitted first unless answers agree as below; [`CrowdResult::completed_rank`] says beside
+/// it what the rank of the completed similarity would be, and the report where the two differ.
 ///
 /// Answers that are all alike need no model, and every method takes them at their word. Where no
 /// two objects were called the same, each is a cluster of its own, if the number is automatic or
 /// allows it; of an automatic number 1 also where most answers on every pair say that it is apart.
 /// Where no two objects were called apart they are one cluster, whatever number is asked for, but
-/// for objects that no chain of comparisons connects. The report says so, and where such answers
-/// do not tell which objects share the clusters that were asked for.
+/// for objects that no chain of comparisons connects. Nor do answers of which none contradicts
+/// another: the sets of objects that were called the same, by way of others too, are the clusters
+/// where they are no more than were asked for or, the number being automatic, every two of them
+/// were called apart. The report says so, and where such answers do not tell which objects share
+/// the clusters that were asked for; `Auto` merges pairs then.
 ///
 /// # Complexity
 /// See [`BlockModel`], [`PositionModel`] and
@@ -175,7 +178,7 @@ impl CrowdClustering {
         // Of every object, answered or not: probabilities while they are found and in the result.
         self.budget.check_table("memberships", n, given.unwrap_or(1), 24)?;
         let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
-        let consistent = unanimous::consistent(answers, &counts, given, self.budget);
+        let consistent = unanimous::consistent(answers, &counts, given, self.budget, observer)?;
         let plain = |k| Number { k, count: None, rank: None, fitted: None };
         let number = match (given, consistent.as_ref().and_then(Unanimous::clusters)) {
             (Some(k), _) | (None, Some(k)) => plain(k),
@@ -194,7 +197,7 @@ impl CrowdClustering {
                 budget.check_table("memberships", n, task.k, 24)?;
                 let auto = method == CrowdMethod::Auto;
                 let method = if auto { CrowdMethod::Pairs } else { method };
-                // Answers that are all alike leave nothing to another criterion.
+                // Answers that agree leave nothing to another criterion.
                 (Found::hard(method, labels), false)
             }
             (None, CrowdMethod::Bayesian, Some(fitted)) => {
@@ -269,7 +272,7 @@ impl CrowdClustering {
         let compared =
             2.0 * answers.n_pair_answers() as f64 / answers.answered().len().max(1) as f64;
         match self.method {
-            CrowdMethod::Auto if compared < k as f64 || (agreed && k > 1) => CrowdMethod::Pairs,
+            CrowdMethod::Auto if compared < k as f64 || agreed => CrowdMethod::Pairs,
             other => other,
         }
     }

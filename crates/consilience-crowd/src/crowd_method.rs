@@ -13,7 +13,7 @@ pub enum CrowdMethod {
     /// `BlockByWorker` where its [evidence](crate::CrowdResult::evidence) is higher than that of
     /// `Block` by more than 3 nats, else `Block`; `Block` alone where there are too many rows and
     /// clusters for both; `Pairs` where the objects were compared less often than there are
-    /// clusters.
+    /// clusters, and where answers that agree leave more clusters than were asked for.
     #[default]
     Auto,
     /// The worker-aware block model, [`BlockModel`](crate::BlockModel).

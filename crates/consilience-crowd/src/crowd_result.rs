@@ -49,9 +49,10 @@ pub struct CrowdResult {
     /// Answers depend on each other: those of a task, and those on an object that is unlike its
     /// cluster. What all answers say of an object, the shares of the clusters apart, is taken to
     /// the power of the mean of 2 / (s + 2) over them, s being the items of their tasks; but for
-    /// latent classes, where a task is one judgement of each of its objects. They are surer than
-    /// they should be all the same where people err alike, and those of Bayesian crowdclustering
-    /// by far.
+    /// latent classes, where a task is one judgement of each of its objects. A probability below
+    /// 1e-308 by the model itself, as may be where hundreds of items are sorted at a time, stays 0.
+    /// All are surer than they should be where people err alike, and those of Bayesian
+    /// crowdclustering by far.
     pub memberships: Memberships,
     /// The method that was used: never `Auto`. Answers that are all alike, or of which none
     /// contradicts another, may need none; then it is the one that was asked for, or `Pairs` for
@@ -77,8 +78,8 @@ pub struct CrowdResult {
     /// clusters was automatic. Where answers are all alike the partition may have others; where
     /// none contradicts another, and for `Bayesian` into a given number, there is none.
     pub cluster_count: Option<ClusterCount>,
-    /// The rank of the completed similarity, where the number of clusters was automatic, at most
-    /// 1,200 objects were compared and the memory budget allows it.
+    /// The rank of the completed similarity, where the number of clusters was automatic, answers
+    /// contradict each other, at most 1,200 objects were compared and the memory budget allows it.
     pub completed_rank: Option<CompletedRank>,
 }
 

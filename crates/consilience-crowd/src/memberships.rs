@@ -35,7 +35,8 @@ pub(crate) fn hard(labels: &[u32], k: usize) -> Array2<f64> {
 }
 
 /// The same probabilities with what the answers say of each object, the shares of the clusters
-/// apart, taken to the power of their mean [`weight`]. The likeliest cluster stays.
+/// apart, taken to the power of their mean [`weight`]. The likeliest cluster stays, and so does
+/// what was 0 to begin with.
 pub(crate) fn weighed(answers: &Answers, mut q: Array2<f64>) -> Result<Array2<f64>> {
     let mut sums: Vec<[f64; 2]> = room::filled(q.nrows(), [0.0; 2])?;
     for task in answers.tasks() {

@@ -66,8 +66,7 @@ fn a_block_model_of_as_many_clusters_as_objects_finds_those_there_are() {
     for n in [12, 20] {
         let answers = ring(n);
         for k in [2, 3, n / 2 + 1, n - 2, n - 1, n] {
-            let found = CrowdClustering::new(k).method(CrowdMethod::Block).fit(&answers, &());
-            let found = found.unwrap().output;
+            let found = BlockModel::new(k).fit(&answers, &()).unwrap().output;
             let halves = Partition::from_fn(n, |i| Some((2 * i / n) as u64)).unwrap();
             assert_eq!(found.partition.to_signed(), halves.to_signed(), "{n} {k}");
         }

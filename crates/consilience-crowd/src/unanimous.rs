@@ -1,10 +1,12 @@
 //! Crowds whose answers need no model: they say the same of every pair, that all are apart or all
 //! together, or no answer contradicts another.
 
-use consilience_core::{Joined, MemoryBudget};
+use consilience_core::{Joined, MemoryBudget, Observer, Pace, Result};
 
-use crate::answer_counts::{AnswerCounts, Consistent, Verdict};
+use crate::answer_counts::{AnswerCounts, Verdict};
 use crate::answers::Answers;
+
+const NO_MEMORY: &str = "there is no memory for the memberships of as many clusters";
 
 /// What follows from answers that are all alike or consistent, without a model.
 pub(crate) struct Unanimous {
@@ -61,7 +63,7 @@ pub(crate) fn of(
     // The memberships of a cluster for each object may be too many to write down.
     let fits = budget.allows_table(answers.n_objects(), found, 24);
     let then = match (verdict, given) {
-        (_, None) if !fits => "there is no memory for the memberships of as many clusters",
+        (_, None) if !fits => NO_MEMORY,
         (_, Some(k)) if found > k => "which of them share a cluster is not in the answers",
         (Verdict::Same, _) if found == 1 => "they are one cluster",
         (Verdict::Same, _) => {
@@ -78,28 +80,33 @@ pub(crate) fn of(
 
 /// What the answers ask for where they are not all alike and yet none contradicts another: the sets
 /// of objects that were called the same are the clusters, if no two of them may be one or they are
-/// as many as were asked for. A model, which takes every answer for uncertain, would find fewer
+/// no more than were asked for. A model, which takes every answer for uncertain, would find fewer
 /// clusters where these are small.
 pub(crate) fn consistent(
     answers: &Answers,
     counts: &AnswerCounts,
     given: Option<usize>,
     budget: MemoryBudget,
-) -> Option<Unanimous> {
-    if counts.verdict().is_some() {
-        return None;
+    observer: &dyn Observer,
+) -> Result<Option<Unanimous>> {
+    let pace = &mut Pace::new(observer);
+    if counts.verdict().is_some() || given == Some(1) {
+        return Ok(None);
     }
-    let Consistent { labels, found, complete } = counts.consistent(answers)?;
+    let Some((labels, found)) = counts.consistent(answers, pace)? else { return Ok(None) };
+    let few = given.is_some_and(|k| found <= k);
+    if !few && !counts.compares_all(answers, (&labels, found), pace)? {
+        return Ok(None);
+    }
     let then = match given {
-        _ if !budget.allows_table(answers.n_objects(), found, 24) => return None,
-        None if !complete => return None,
-        Some(k) if found > k && (k == 1 || !complete) => return None,
         Some(k) if found > k => "which of them share a cluster is not in the answers",
+        None if !budget.allows_table(answers.n_objects(), found, 24) => NO_MEMORY,
         _ => "clusters are the objects that were called the same",
     };
     let why = "no answer contradicts another";
-    let labels = given.is_none_or(|k| found <= k).then_some(labels);
-    Some(Unanimous { labels, why, note: format!("{why}: {then}") })
+    let taken = few || (given.is_none() && then != NO_MEMORY);
+    let labels = taken.then_some(labels);
+    Ok(Some(Unanimous { labels, why, note: format!("{why}: {then}") }))
 }
 
 /// Which answered objects a chain of comparisons connects, numbered by the first, and how many sets
@@ -242,6 +249,10 @@ mod tests {
             rows.push(PairAnswer { worker: 1, i: 0, j: 1, same: true });
             let doubted = Answers::from_pairs(n, &rows).unwrap();
             assert!(!told(&fit(&doubted, sets, CrowdMethod::Auto), "contradicts"));
+            // Nobody contradicts that alone: others do, of the first two and the third.
+            rows.retain(|row| row.worker == 1 || (row.i, row.j) != (0, 1));
+            let doubted = Answers::from_pairs(n, &rows).unwrap();
+            assert!(!told(&fit(&doubted, sets, CrowdMethod::Auto), "contradicts"));
         }
     }
 
@@ -254,6 +265,15 @@ mod tests {
         for method in ALL {
             assert_eq!(fit(&answers, 6, method).output.partition.to_signed(), expected);
         }
+        let more = fit(&answers, 7, CrowdMethod::Auto);
+        assert_eq!(more.output.partition.to_signed(), expected);
+        // Others that nobody compared are left out.
+        let spread: Vec<GroupAnswer> =
+            (0..18).map(row).map(|r| GroupAnswer { item: 2 * r.item + 1, ..r }).collect();
+        let apart = fit(&Answers::from_groupings(36, &spread).unwrap(), 6, CrowdMethod::Auto);
+        let odd: Vec<i64> =
+            apart.output.partition.to_signed().into_iter().skip(1).step_by(2).collect();
+        assert_eq!(odd, expected);
         // Any two of different workers may be one.
         assert!(!told(&fit(&answers, AUTO, CrowdMethod::Auto), "contradicts"));
         assert!(!told(&fit(&answers, 3, CrowdMethod::Auto), "contradicts"));

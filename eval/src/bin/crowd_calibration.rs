@@ -1,9 +1,10 @@
-//! How honest the probabilities of crowd methods are: what they say beside how often they are right.
+//! How honest the probabilities of crowd methods are: what they say beside how often they are
+//! right.
 //!
-//! `cargo run --release --bin crowd_calibration [EVERY [FIRST [SEEDS [FROM]]]]`: every so-many-th of
-//! the 360 worlds of `crowd_grid` from the given one on, by the size of their tasks; so many draws,
-//! from seed FROM on, of crowds that are hard to tell; and the reference crowds where they are
-//! found. What an answer weighs was chosen on `13 5 2 0`.
+//! `cargo run --release --bin crowd_calibration [EVERY [FIRST [SEEDS [FROM]]]]`: every so-many-th
+//! of the 360 worlds of `crowd_grid` from the given one on, by the size of their tasks; so many
+//! draws, from seed FROM on, of crowds that are hard to tell; and the reference crowds where they
+//! are found. What an answer weighs was chosen on `13 5 2 0`.
 
 use std::collections::BTreeMap;
 
