@@ -60,6 +60,10 @@ pub enum Solver {
     LineSearch,
 }
 
+consilience_core::names! {
+    name "solver" Solver: "newton" => Newton, "line-search" => LineSearch
+}
+
 /// What [`Pcc::fit_evidence`] found.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(

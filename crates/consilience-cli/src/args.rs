@@ -217,11 +217,12 @@ pub(crate) struct Consensus {
     /// The consensus function; --list shows them
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
-    /// Number of clusters, or auto: that of eigengap, PAC and lifetime where these agree, else the
-    /// geometric mean of eigengap, lifetime and directions, drawn towards 7 the more they differ
-    /// (median error 38 % on our benchmark). It is looked for from 2 to the root of the number of
-    /// distinct rows of labels, to one more than a member has where members nearly agree, and to 30
-    /// at most [default: as many as the method itself finds, and auto for methods that find none]
+    /// Number of clusters, or auto: that of eigengap, PAC and lifetime where these agree and none
+    /// has a warning, else the geometric mean of eigengap, lifetime and directions, drawn towards 7
+    /// the more they differ (median error 38 % on our benchmark). It is looked for from 2 to the
+    /// root of the number of distinct rows of labels, to one more than a member has where members
+    /// nearly agree, and to 30 at most [default: as many as the method itself finds, and auto for
+    /// methods that find none]
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<Count>,
     /// Use only these base clusterings, by number or name, for instance 3,17,20
@@ -446,7 +447,8 @@ pub(crate) struct Crowd {
     /// .npz with arrays of these names
     #[arg(required_unless_present = "list")]
     pub(crate) answers: Option<PathBuf>,
-    /// Number of clusters, or auto: as many as the answers' posterior says
+    /// Number of clusters, or auto: as many as the answers' posterior says, or the answers
+    /// themselves where none contradicts another
     #[arg(long, value_name = "K", required_unless_present = "list")]
     pub(crate) clusters: Option<Count>,
     /// auto, block, block-by-worker, latent-class, bayesian, rmc, log-odds, spectral, dawid-skene

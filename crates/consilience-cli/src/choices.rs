@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use consilience::core::{Named, expected_one_of};
+
 use crate::failure::{Failure, Outcome};
 
 /// One of the values that an option names: what it is called, the parameters that it takes, and how
@@ -50,8 +52,7 @@ pub(crate) fn unknown<'k>(
     name: &str,
     known: impl Iterator<Item = &'k str>,
 ) -> Failure {
-    let known: Vec<&str> = known.collect();
-    Failure::Bad(format!("{option} {name}: unknown; expected one of {}", known.join(", ")))
+    Failure::Bad(format!("{option} {name}: unknown; {}", expected_one_of(name, known)))
 }
 
 impl<T, A> Choice<T, A> {
@@ -155,8 +156,12 @@ impl<'a> Params<'a> {
 
     /// That a value is not what it should be, by the name that was given.
     fn refuse(&self, name: &str, value: &str, expected: &str) -> Failure {
+        self.wrong(name, value, &format!("expected {expected}"))
+    }
+
+    fn wrong(&self, name: &str, value: &str, why: &str) -> Failure {
         let said = self.0.iter().find(|&&(other, ..)| other == name).map_or(name, |&(_, s, _)| s);
-        Failure::Bad(format!("--param {said}={value}: expected {expected}"))
+        Failure::Bad(format!("--param {said}={value}: {why}"))
     }
 
     fn get<T: FromStr>(&self, name: &str, expected: &str) -> Outcome<Option<T>> {
@@ -170,8 +175,8 @@ impl<'a> Params<'a> {
         match values.iter().find(|(value, _)| *value == text) {
             Some(&(_, value)) => Ok(Some(value)),
             None => {
-                let known: Vec<&str> = values.iter().map(|&(value, _)| value).collect();
-                Err(self.refuse(name, text, &format!("one of {}", known.join(", "))))
+                let expected = expected_one_of(text, values.iter().map(|&(value, _)| value));
+                Err(self.wrong(name, text, &expected))
             }
         }
     }
@@ -227,6 +232,11 @@ pub(crate) fn among<T: Copy>(
     move |params, name| params.one_of(name, values)
 }
 
+/// A value of a type whose values have names.
+pub(crate) fn by_name<T: Named>(params: &Params<'_>, name: &str) -> Outcome<Option<T>> {
+    params.one_of(name, T::NAMES)
+}
+
 /// `true` or `false`.
 pub(crate) fn flag(params: &Params<'_>, name: &str) -> Outcome<Option<bool>> {
     params.get(name, "true or false")
@@ -235,6 +245,16 @@ pub(crate) fn flag(params: &Params<'_>, name: &str) -> Outcome<Option<bool>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use consilience::generate::Scale;
+
+    #[test]
+    fn a_name_that_is_like_another_is_suggested() {
+        let Err(Failure::Bad(said)) = one_of("--scale", "zscores", Scale::NAMES) else {
+            panic!("taken");
+        };
+        let expected = "did you mean zscore? expected one of zscore, none, minmax";
+        assert_eq!(said, format!("--scale zscores: unknown; {expected}"));
+    }
 
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Loop {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use consilience::core::Dense;
-use consilience::crowd::{Answers, GroupAnswer, KeywordAnswer, PairAnswer};
+use consilience::crowd::Answers;
 use consilience::generate::Missing;
 use consilience::graph::Network;
 use consilience::io::{
@@ -595,7 +595,8 @@ pub(crate) fn check_rows(path: &Path, rows: usize, what: &str, objects: &Objects
     Ok(())
 }
 
-/// Soft memberships, n rows and k columns of probabilities; one column of labels counts as certain.
+/// Soft memberships, n rows and k columns of probabilities; one column of whole numbers or text
+/// counts as certain.
 pub(crate) fn memberships(path: &Path, terminal: &Terminal) -> Outcome<(Memberships, Objects)> {
     read_memberships(&input(path)?, path, terminal)
 }
@@ -625,11 +626,13 @@ pub(crate) fn memberships_of(
     let rows = ours.rows_in(theirs)?;
     let missing = rows.iter().filter(|row| row.is_none()).count();
     ensure!(missing < objects.n, "{}: none of its ids is that of an object", path.display());
-    for (count, what) in [
-        (missing, "objects have no memberships there"),
-        (found.n_objects() + missing - objects.n, "rows of other objects were left out"),
+    let others = found.n_objects() + missing - objects.n;
+    for (count, one, more) in [
+        (missing, "object has no memberships there", "objects have no memberships there"),
+        (others, "row of another object was left out", "rows of other objects were left out"),
     ] {
         if count > 0 {
+            let what = if count == 1 { one } else { more };
             terminal.note(format!("{}: {count} {what}", path.display()));
         }
     }
@@ -711,28 +714,7 @@ pub(crate) fn check_named(table: &AnswerTable, path: &Path, objects: &Objects) -
 pub(crate) fn answers(table: &AnswerTable, objects: usize, shared: usize) -> Outcome<Answers> {
     let keywords = table.form() == AnswerForm::Keywords;
     ensure!(keywords || shared == 1, "--param shared={shared}: only with answers by keyword");
-    let rows = table.rows().iter();
-    Ok(match table.form() {
-        AnswerForm::Groupings => {
-            let rows: Vec<GroupAnswer> = rows
-                .map(|&[worker, task, item, group]| GroupAnswer { worker, task, item, group })
-                .collect();
-            Answers::from_groupings(objects, &rows)?
-        }
-        AnswerForm::Keywords => {
-            let rows: Vec<KeywordAnswer> = rows
-                .map(|&[worker, task, item, keyword]| KeywordAnswer { worker, task, item, keyword })
-                .collect();
-            Answers::from_keywords_within(objects, &rows, shared, memory::budget())?
-        }
-        AnswerForm::Pairs => {
-            let rows: Vec<PairAnswer> = rows
-                .map(|&[worker, i, j, same]| PairAnswer { worker, i, j, same: same != 0 })
-                .collect();
-            Answers::from_pairs(objects, &rows)?
-        }
-        other => return Err(Failure::Bad(format!("answers of the form {other:?}"))),
-    })
+    Ok(consilience::files::answers_within(table, objects, shared, memory::budget())?)
 }
 
 /// The digits that ship with the program: features and truth.

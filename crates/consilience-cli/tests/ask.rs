@@ -112,14 +112,16 @@ fn what_cannot_be_answers() {
         folder.fails("ask f.csv --clusters 3 --answers a.csv", needles);
     };
     refused("worker,i,j,same\nann,t0,t500,true\n", &["a.csv", "t500"]);
-    refused("worker,i,j,same\nann,t0,t0,false\n", &["a.csv", "itself"]);
+    let itself = ["a.csv", "worker ann calls object t0 different from itself"];
+    refused("worker,i,j,same\nann,t0,t0,false\n", &itself);
     refused("worker,task,item,keyword\nann,0,t0,red\nann,0,t1,red\n", &["a.csv", "by keyword"]);
-    refused("worker,task,item,group\nann,0,t0,1\nann,0,t0,2\n", &["a.csv", "twice in task 0"]);
+    let twice = ["a.csv", "item t0 is twice in task 0 of worker ann"];
+    refused("worker,task,item,group\nann,0,t0,1\nann,0,t0,2\n", &twice);
     folder.write("a.csv", "worker,i,j,same\nann,t0,t0,true\nann,t0,t1,true\n");
     assert_eq!(folder.json("ask f.csv --clusters 3 --answers a.csv")["spent"], 1);
     folder.write("a.csv", "worker,task,item,group\nann,0,t0,1\nann,1,t0,1\nann,1,t2,1\n");
     let ran = folder.ok("ask f.csv --clusters 3 --answers a.csv");
-    assert!(ran.stderr.contains("1 tasks with a single item"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 task with a single item compares nothing"), "{}", ran.stderr);
 
     folder.write("plain.csv", "a,b\n0,1\n1,0\n9,9\n");
     folder.write("a.csv", "worker,i,j,same\nann,x,y,true\n");

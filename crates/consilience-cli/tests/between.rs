@@ -273,6 +273,11 @@ fn wrong_constraints_are_told_by_their_lines() {
         folder.write("links.csv", format!("i,j,link\n{text}"));
         folder.fails("update pool.csv --constraints links.csv --clusters 2", &needles);
     }
+    // Objects are called as the file calls them.
+    folder.write("pool.csv", "id,m0,m1\nann,0,0\nbob,0,0\ncid,1,1\n");
+    folder.write("links.csv", "i,j,link\ncid,ann,must\nann,bob,must\nbob,cid,cannot\n");
+    let needles = ["line 4", "cannot-link bob, cid, but must-links say bob = ann = cid"];
+    folder.fails("update pool.csv --constraints links.csv --clusters 2", &needles);
 }
 
 /// Rows and columns are what they are, whatever their first cells say.

@@ -241,6 +241,11 @@ fn what_is_wrong_is_named() {
     folder.fails("crowd twice.csv --clusters 1", &["twice.csv", "item 1", "task 0"]);
     folder.write("self.csv", "worker,i,j,same\n0,1,1,0\n");
     folder.fails("crowd self.csv --clusters 1", &["self.csv", "object 1"]);
+    folder.write("named.csv", "worker,task,item,group\nann,m,rex,cats\nann,m,rex,dogs\n");
+    let needles = ["item rex is twice in task m of worker ann", "in groups cats and dogs"];
+    folder.fails("crowd named.csv --clusters 1", &needles);
+    folder.write("named.csv", "worker,i,j,same\nbob,tom,rex,yes\nann,rex,rex,no\n");
+    folder.fails("crowd named.csv --clusters 1", &["worker ann calls object rex different"]);
     folder.write("none.csv", "worker,task,item,group\n");
     folder.fails("crowd none.csv --clusters 1", &["none.csv"]);
 }

@@ -29,7 +29,7 @@ fn memberships_are_joined_by_ids() {
     folder.write("c.csv", "id,c0,c1\ny,0,1\nw,0.5,0.5\n");
     let ran = folder.ok("score --soft a.csv c.csv");
     assert!(ran.stderr.contains("2 objects have no memberships"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("1 rows of other objects"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 row of another object"), "{}", ran.stderr);
     folder.write("d.csv", "id,c0,c1\nq,0,1\nw,1,0\n");
     folder.fails("score --soft a.csv d.csv", &["d.csv", "none of its ids"]);
     folder.write("e.csv", "c0,c1\n0,1\n1,0\n");

@@ -81,6 +81,24 @@ fn members_of_weight_0_are_left_out() {
     assert!(members[0]["agreement"].is_null() && members[1]["agreement"].is_number(), "{found}");
 }
 
+/// The memberships of one cluster are 1 but for rounding; whole numbers in one column are labels.
+#[test]
+fn one_column_of_probabilities_is_one_cluster() {
+    let folder = Folder::new();
+    let bytes = |values: [f64; 3]| -> Vec<u8> { values.map(f64::to_le_bytes).concat() };
+    folder.write("one.npy", npy("<f8", false, "(3, 1)", &bytes([1.0 - f64::EPSILON / 2.0; 3])));
+    folder.write("one.csv", "0.9999999999999999\n1\n1\n");
+    folder.write("labels.npy", npy("<f8", false, "(3, 1)", &bytes([0.0, 1.0, 1.0])));
+    for one in ["one.npy", "one.csv"] {
+        let same = folder.json(&format!("score --soft {one} one.npy"));
+        assert_eq!((&same["clusters"], &same["true_clusters"]), (&1.into(), &1.into()));
+        assert!(same["scores"]["jensen_shannon"].as_f64().unwrap() < 1e-12, "{same}");
+        assert_eq!(folder.json(&format!("score --soft {one} labels.npy"))["true_clusters"], 2);
+    }
+    folder.write("half.csv", "0.5\n1\n1\n");
+    folder.fails("score --soft half.csv one.npy", &["half.csv", "row 0", "0.5"]);
+}
+
 #[test]
 fn memberships_that_are_no_numbers_are_named() {
     let folder = Folder::new();

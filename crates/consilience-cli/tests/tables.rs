@@ -124,7 +124,7 @@ fn ids_that_are_missing_or_twice_are_said() {
     folder.write("truth.csv", "id,class\np4,b\np1,a\np9,b\n");
     let reply = folder.json("consensus pool.csv --clusters 2 --truth truth.csv");
     let notes = reply["notes"].to_string();
-    assert!(notes.contains("truth.csv: 1 rows of other objects were left out"), "{notes}");
+    assert!(notes.contains("truth.csv: 1 row of another object was left out"), "{notes}");
     assert!(
         notes.contains("no row for 2 objects, taken as unlabelled: \\\"p2\\\", \\\"p3\\\""),
         "{notes}"

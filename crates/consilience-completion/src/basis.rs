@@ -14,7 +14,7 @@
 #[non_exhaustive]
 pub enum Basis {
     /// The one of the next three whose clusters break fewer of the constraints that were held
-    /// out. With too few constraints for that, [`Basis::Neighbours`].
+    /// out. With fewer than 6 links of either kind, [`Basis::Neighbours`], which a note says.
     #[default]
     HeldOut,
     /// Left singular vectors of the standardized features (each less its mean, over its standard

@@ -6,7 +6,8 @@ use ndarray::{Array2, ArrayView2, Zip};
 
 use crate::colouring::{colour, improve};
 use crate::frame::{
-    Frame, NearestCentre, drop_empty, first_centres, inertia, means_of, nearest, refill, take_means,
+    Begun, Frame, NearestCentre, best_start, drop_empty, inertia, means_of, nearest, refill,
+    take_means,
 };
 use crate::number::{FEWER, checked_number};
 use crate::prices::check_room;
@@ -44,7 +45,10 @@ use crate::prices::check_room;
 /// Objects that must be together move as one. A first assignment is found by colouring the graph of
 /// the sets that are apart, with backtracking; from then on sets move by swaps of two clusters
 /// along chains of sets, which break nothing, so that the method cannot fail later and the
-/// objective never rises. New objects go to the nearest centre: no link is about them.
+/// objective never rises. First centres are the means of labelled sets. Of more sets than clusters
+/// those by weighted farthest-first are taken, and as these may all lie in one large class, a
+/// second run starts from objects by k-means++: it is kept where its objective is more than 7 %
+/// lower. New objects go to the nearest centre: no link is about them.
 ///
 /// # Complexity
 /// O(iterations (n d k + s k (log k + a))) time for s sets with a others apart each, O(n d + s k)
@@ -101,7 +105,53 @@ impl CopKMeans {
         /// Default `Seed(0)`.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
     }
+
+    /// The fit in the frame from these centres.
+    fn run(
+        &self,
+        x: ArrayView2<'_, f64>,
+        clusters: usize,
+        graph: &Sets<'_>,
+        mut centres: Array2<f64>,
+        observer: &dyn Observer,
+    ) -> Result<Begun<Labelled>> {
+        let mut report = Report::default();
+        // Duplicates may be apart: cannot-links need the clusters that were asked for, not the
+        // distinct rows.
+        while centres.nrows() < clusters {
+            let row = centres.row(0).to_owned();
+            let _ = centres.push_row(row.view());
+        }
+        let mut price = graph.prices(&centres, observer)?;
+        let mut of_set = report.stage("search", || {
+            let mut pace = Pace::new(observer);
+            colour(&graph.neighbours, clusters, |s, h| price[[s, h]], self.search_limit, &mut pace)
+        })?;
+        let mut watch = Watch::new(observer, self.name(), self.max_iterations);
+        let mut labels: Vec<u32> = Vec::new();
+        report.status = Status::MaxIterations;
+        for iteration in 0..self.max_iterations {
+            watch.step(iteration)?;
+            report.iterations = iteration + 1;
+            graph.improve(&price, &mut of_set, observer)?;
+            let now = graph.place(x, &mut centres, &mut of_set, observer)?;
+            let before = std::mem::replace(&mut labels, now);
+            if labels == before {
+                report.status = Status::Solved;
+                break;
+            }
+            take_means(x, &labels, &mut centres, observer)?;
+            price = graph.prices(&centres, observer)?;
+        }
+        drop_empty(&mut labels, &mut centres);
+        let objective = inertia(x, &labels, centres.view(), observer)?;
+        report.objective = Some(objective);
+        Ok(Begun { objective, unit: objective, found: (labels, centres, report) })
+    }
 }
+
+/// Labels, centres and what is said of the fit.
+type Labelled = (Vec<u32>, Array2<f64>, Report);
 
 /// The labelled sets as nodes of a graph whose edges are the cannot-links.
 struct Sets<'a> {
@@ -217,40 +267,26 @@ impl ConstrainedClusterer for CopKMeans {
         let apart = sets_apart(side, clusters)?;
         // Beside the costs the next ones, and in the search what is taken and what is left.
         check_room(self.budget, &features, side, clusters, 3, apart)?;
-        let mut report = Report::default();
         let (frame, x) = Frame::new(&features, observer)?;
-        let mut centres = first_centres(x.view(), side, clusters, self.seed, observer)?;
-        // Duplicates may be apart: cannot-links need the clusters that were asked for, not the
-        // distinct rows.
-        while centres.nrows() < clusters {
-            let row = centres.row(0).to_owned();
-            let _ = centres.push_row(row.view());
-        }
         let graph = Sets::new(x.view(), side, observer)?;
-        let mut price = graph.prices(&centres, observer)?;
-        let mut of_set = report.stage("search", || {
-            let mut pace = Pace::new(observer);
-            colour(&graph.neighbours, clusters, |s, h| price[[s, h]], self.search_limit, &mut pace)
-        })?;
-        let mut watch = Watch::new(observer, self.name(), self.max_iterations);
-        let mut labels: Vec<u32> = Vec::new();
-        report.status = Status::MaxIterations;
-        for iteration in 0..self.max_iterations {
-            watch.step(iteration)?;
-            report.iterations = iteration + 1;
-            graph.improve(&price, &mut of_set, observer)?;
-            let now = graph.place(x.view(), &mut centres, &mut of_set, observer)?;
-            let before = std::mem::replace(&mut labels, now);
-            if labels == before {
-                report.status = Status::Solved;
-                break;
+        let mut searched = false;
+        let run = |centres: Array2<f64>, observer: &dyn Observer| {
+            let found = self.run(x.view(), clusters, &graph, centres, observer);
+            match found {
+                // The first start stands where only the second finds no first assignment.
+                Err(e) if searched && e.kind() == ErrorKind::TooLarge => {
+                    let found = (Vec::new(), Array2::zeros((0, 0)), Report::default());
+                    Ok(Begun { objective: f64::INFINITY, unit: 0.0, found })
+                }
+                found => {
+                    searched = true;
+                    found
+                }
             }
-            take_means(x.view(), &labels, &mut centres, observer)?;
-            price = graph.prices(&centres, observer)?;
-        }
-        drop_empty(&mut labels, &mut centres);
-        let inertia = inertia(x.view(), &labels, centres.view(), observer)?;
-        report.objective = Some(frame.square_out(inertia));
+        };
+        let (labels, centres, mut report) =
+            best_start(x.view(), side, clusters, self.seed, observer, run)?;
+        report.objective = report.objective.map(|o| frame.square_out(o));
         report.expect_clusters(clusters, centres.nrows(), FEWER);
         let k = centres.nrows();
         Ok(Fit::new(Clustering::new(&labels, k, NearestCentre { frame, centres })?, report))

@@ -6,7 +6,7 @@ use consilience_core::{
 };
 use consilience_num::place::Place;
 
-use crate::merge::{Merged, merge_sets};
+use crate::merge::{Merged, SEARCH, merge_sets};
 use crate::number::{FEWER, checked_number};
 use crate::points::Table;
 use crate::sets::{Sets, with_table};
@@ -27,7 +27,12 @@ use crate::sets::{Sets, with_table};
 /// Pairs are closed into sets first. Where fewer sets are known than clusters are asked for, the
 /// further clusters start at the objects farthest from all sets, so that without any labels this is
 /// [`Fpc`](crate::Fpc). Where pairs leave more sets than clusters, sets that may be together are
-/// united, by complete linkage; labels of more classes than clusters are refused.
+/// united, by complete linkage. Where that ends at sets of which no two may be together, a search
+/// looks for a way to break no cannot-link, as in [`CopKMeans`](crate::CopKMeans), and uniting
+/// starts anew from the last step that left one, within the clusters of that way. Where there is
+/// none, or none is found, cannot-links are broken, and the report says how many; for links that
+/// must hold, [`CopKMeans`](crate::CopKMeans) returns an error instead. Labels of more classes than
+/// clusters are refused, and so are links that keep more sets than clusters all apart.
 ///
 /// ```
 /// use consilience::{Seed, SideInformation};
@@ -45,13 +50,15 @@ use crate::sets::{Sets, with_table};
 ///
 /// # Complexity
 /// O(n l d) time for l labelled objects, plus O(n d) for each cluster without labels; 12 n bytes
-/// beside the features. Uniting m sets takes O(m^2) memory.
+/// beside the features. Uniting m sets takes O(m^2) memory; a search for a way to break no link is
+/// exponential at worst and ends after 1,000,000 steps; O(log m) shorter ones follow.
 ///
 /// # Errors
 /// As [`ConstrainedClusterer::fit`];
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for labels of
-/// more classes than clusters; [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where
-/// too many sets have to be united.
+/// more classes, or links that keep more sets all apart, than clusters;
+/// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where too many sets have to be
+/// united.
 ///
 /// # References
 /// J. Yang et al., "A fast clustering algorithm for data with a few labeled instances", 2015,
@@ -93,9 +100,11 @@ impl ConstrainedClusterer for Nnc {
     ) -> Result<Fit<Clustering>> {
         let clusters = checked_number(self.name(), self.clusters, features, side)?;
         let known = side.labelled_sets().len();
+        let what = if side.stated().is_some() { "links that keep" } else { "labels of" };
+        let apart = if side.stated().is_some() { "sets all apart" } else { "classes" };
         ensure!(
             known <= clusters || !side.are_classes(),
-            invalid("labels of {known} classes, {clusters} clusters asked for")
+            invalid("{what} {known} {apart}, {clusters} clusters asked for")
         );
         let mut watch = Watch::new(observer, "labelled sets", clusters);
         watch.step(0)?;
@@ -128,9 +137,12 @@ impl Nnc {
             let broken = broken(side, &merged);
             if broken > 0 {
                 let are = if broken == 1 { "cannot-link is" } else { "cannot-links are" };
-                report.notes.push(format!(
-                    "{broken} {are} not respected: no way was found to unite the sets without that"
-                ));
+                let why = if merged.impossible {
+                    "too few clusters to satisfy all".into()
+                } else {
+                    format!("{SEARCH} steps found no way to unite the sets without that")
+                };
+                report.notes.push(format!("{broken} {are} not respected: {why}"));
             }
             united = merged.sets;
             known_sets = &united;
@@ -237,6 +249,31 @@ mod tests {
         let notes = found.report.notes;
         let told = notes.iter().any(|n| n.starts_with("4 sets") && n.contains("4 of them"));
         assert!(told, "{notes:?}");
+    }
+
+    #[test]
+    fn links_that_can_be_satisfied_are_not_broken() {
+        let x = array![[0.0], [10.0], [20.0], [1.0]];
+        let mut pairs = Constraints::new(4).unwrap();
+        for i in 0..3 {
+            pairs.add(i, i + 1, Link::Cannot).unwrap();
+        }
+        let side = SideInformation::from_constraints(&pairs);
+        let found = Nnc::new(2).fit(x.view().into(), &side, &()).unwrap();
+        assert_eq!(found.output.partition.to_signed(), [0, 1, 0, 1]);
+        assert_eq!(found.report.notes.len(), 1, "{:?}", found.report.notes);
+        let one = Nnc::new(1).fit(x.view().into(), &side, &()).unwrap().report;
+        assert!(one.notes[1].ends_with("too few clusters to satisfy all"), "{:?}", one.notes);
+    }
+
+    #[test]
+    fn links_that_keep_all_sets_apart_are_called_links() {
+        let x = array![[0.0], [1.0], [10.0]];
+        let mut pairs = Constraints::new(3).unwrap();
+        pairs.add(0, 2, Link::Cannot).unwrap();
+        let side = SideInformation::from_constraints(&pairs);
+        let error = Nnc::new(1).fit(x.view().into(), &side, &()).unwrap_err();
+        assert_eq!(error.message(), "links that keep 2 sets all apart, 1 clusters asked for");
     }
 
     #[test]

@@ -5,7 +5,8 @@ use consilience_core::{
 use ndarray::{Array2, ArrayView2};
 
 use crate::frame::{
-    Frame, NearestCentre, drop_empty, first_centres, inertia, nearest, refill, square, take_means,
+    Begun, Frame, NearestCentre, best_start, drop_empty, inertia, nearest, refill, square,
+    take_means,
 };
 use crate::number::{FEWER, checked_number};
 use crate::prices::{SWEEPS, cheapest, check_room, check_weight, pays};
@@ -40,9 +41,10 @@ use crate::tallies::Tallies;
 ///
 /// All links count that follow from those stated. Free objects go to the nearest centre, all at
 /// once; the objects of labelled sets, and whole sets, move one after the other while that lowers
-/// the objective, which therefore never rises. First centres are the means of labelled sets, by
-/// weighted farthest-first where there are more than clusters. New objects go to the nearest
-/// centre.
+/// the objective, which therefore never rises. First centres are the means of labelled sets. Of
+/// more sets than clusters those by weighted farthest-first are taken, and as these may all lie in
+/// one large class, a second run starts from objects by k-means++: it is kept where its objective
+/// is more than 7 % lower. New objects go to the nearest centre.
 ///
 /// # Complexity
 /// O(iterations (n d k + p k a)) time for p objects in sets that are apart from a others, O(n d)
@@ -293,22 +295,22 @@ impl ConstrainedClusterer for PckMeans {
         let apart = if side.are_classes() { 0 } else { side.sets_apart().count() };
         check_room(self.budget, &features, side, clusters, 1, apart)?;
         observer.check()?;
-        let mut report = Report::default();
         let (frame, x) = Frame::new(&features, observer)?;
         let weight = match self.weight {
             Some(w) => frame.square_in(w),
             None => x.iter().map(|v| v * v).sum::<f64>() / x.nrows() as f64,
         };
-        let mut centres = first_centres(x.view(), side, clusters, self.seed, observer)?;
-        let mut watch = Watch::new(observer, self.name(), self.max_iterations);
-        let mut labels = PckMeans { weight: Some(weight), ..*self }.run(
-            x.view(),
-            side,
-            &mut centres,
-            &mut report,
-            &mut watch,
-            &mut |_| {},
-        )?;
+        let method = PckMeans { weight: Some(weight), ..*self };
+        let run = |mut centres: Array2<f64>, observer: &dyn Observer| {
+            let mut report = Report::default();
+            let mut watch = Watch::new(observer, self.name(), self.max_iterations);
+            let x = x.view();
+            let labels = method.run(x, side, &mut centres, &mut report, &mut watch, &mut |_| {})?;
+            let objective = report.objective.unwrap_or(f64::INFINITY);
+            Ok(Begun { objective, unit: objective, found: (labels, centres, report) })
+        };
+        let (mut labels, mut centres, mut report) =
+            best_start(x.view(), side, clusters, self.seed, observer, run)?;
         drop_empty(&mut labels, &mut centres);
         report.objective = report.objective.map(|o| frame.square_out(o));
         report.expect_clusters(clusters, centres.nrows(), FEWER);
@@ -320,6 +322,7 @@ impl ConstrainedClusterer for PckMeans {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::first_centres;
     use consilience_conformance::partly_known;
 
     #[test]

@@ -2,7 +2,7 @@
 
 use consilience_core::{Dense, MemoryBudget, Pair, Result, SideInformation, ensure};
 
-use crate::frame::CHUNK;
+use crate::frame::{CHUNK, begins_twice};
 
 /// Sweeps over the labelled objects between two updates of the centres.
 pub(crate) const SWEEPS: usize = 20;
@@ -43,12 +43,14 @@ pub(crate) fn check_room(
 ) -> Result<()> {
     let (n, d) = (features.n_objects(), features.n_features());
     let sets = side.labelled_sets().len();
+    // What the first start found is kept beside the second.
+    let kept = usize::from(begins_twice(side, clusters));
     // Chunks are summed side by side, eight for each thread, over the groups that are in them.
     let summed = clusters.min(CHUNK).saturating_mul(8 * rayon::current_num_threads());
     let tables = [
-        (n.saturating_add(n.min(summed)) + sets + 3 * clusters, d),
+        (n.saturating_add(n.min(summed)) + sets + (3 + kept) * clusters, d),
         (sets.saturating_mul(tables), clusters),
-        (n, 3),
+        (n, 3 + kept),
         // Of both sets of a pair; lists grow by doubling.
         (apart, 4),
     ];

@@ -6,7 +6,7 @@ use consilience_num::kmeans::{KMeansOptions, from_centres};
 use ndarray::{Array2, ArrayView2};
 
 use crate::frame::{
-    Frame, NearestCentre, drop_empty, first_centres, inertia, nearest, refill, take_means,
+    Begun, Frame, NearestCentre, best_start, drop_empty, inertia, nearest, refill, take_means,
 };
 use crate::number::{FEWER, checked_number};
 
@@ -38,7 +38,9 @@ use crate::number::{FEWER, checked_number};
 /// ```
 ///
 /// With fewer sets than clusters the other centres are drawn as in k-means++; of more sets, seeded
-/// k-means takes large ones that are far apart. New objects go to the nearest centre.
+/// k-means takes large ones that are far apart. As these may all lie in one large class, it then
+/// runs a second time, from objects by k-means++, and keeps that where the objective is more than
+/// 7 % lower. New objects go to the nearest centre.
 ///
 /// # Complexity
 /// O(iterations n d k) time, O(n d) memory.
@@ -151,18 +153,22 @@ impl ConstrainedClusterer for SeededKMeans {
             ensure!(sets <= clusters, invalid("{clusters} clusters for {sets} labelled classes"));
         }
         observer.check()?;
-        let mut report = Report::default();
         let (frame, x) = Frame::new(&features, observer)?;
-        let mut centres = first_centres(x.view(), side, clusters, self.seed, observer)?;
-        let mut watch = Watch::new(observer, self.name(), self.max_iterations);
-        let mut labels = if self.hold {
-            self.held(x.view(), side, &mut centres, &mut report, &mut watch)?
-        } else {
-            self.free(x.view(), &mut centres, &mut report, &mut watch)?
+        let run = |mut centres: Array2<f64>, observer: &dyn Observer| {
+            let (mut report, x) = (Report::default(), x.view());
+            let mut watch = Watch::new(observer, self.name(), self.max_iterations);
+            let mut labels = if self.hold {
+                self.held(x, side, &mut centres, &mut report, &mut watch)?
+            } else {
+                self.free(x, &mut centres, &mut report, &mut watch)?
+            };
+            drop_empty(&mut labels, &mut centres);
+            let objective = inertia(x, &labels, centres.view(), observer)?;
+            report.objective = Some(frame.square_out(objective));
+            Ok(Begun { objective, unit: objective, found: (labels, centres, report) })
         };
-        drop_empty(&mut labels, &mut centres);
-        let inertia = inertia(x.view(), &labels, centres.view(), observer)?;
-        report.objective = Some(frame.square_out(inertia));
+        let (labels, centres, mut report) =
+            best_start(x.view(), side, clusters, self.seed, observer, run)?;
         report.expect_clusters(clusters, centres.nrows(), FEWER);
         let k = centres.nrows();
         Ok(Fit::new(Clustering::new(&labels, k, NearestCentre { frame, centres })?, report))

@@ -1,11 +1,12 @@
 use consilience_conformance::{CancelFrom, partly_known};
 use consilience_core::{
-    Clustering, Clusters, ConstrainedClusterer, Constraints, ErrorKind, Fit, Link, Partition,
-    Report, Seed, SideInformation, Status,
+    Clustering, Clusters, ConstrainedClusterer, Constraints, ErrorKind, Fit, Link, Observer,
+    Partition, Report, Seed, SideInformation, Status,
 };
 use consilience_metric::Separation;
 use ndarray::{Array2, array};
 
+use crate::frame::{Begun, best_start};
 use crate::{Ccskl, CopKMeans, Fpc, MpckMeans, Nnc, PckMeans, Pmmc, SeededKMeans};
 
 fn all(k: usize, seed: u64) -> Vec<Box<dyn ConstrainedClusterer>> {
@@ -440,5 +441,60 @@ fn long_passes_are_asked_about() {
             let error = method.fit(x.view().into(), &side, &CancelFrom::new(query)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Cancelled, "{}: question {query}", method.name());
         }
+    }
+}
+
+/// Most must-links are within the class of 100, and the first centres by them once were, too: no
+/// iteration led out of that.
+#[test]
+fn classes_of_unequal_size_are_found_from_links_at_random() {
+    for seed in 0..4 {
+        let mut stream = Seed(seed).derive("unequal", 0).stream();
+        let class = |i: usize| [100, 110].iter().filter(|&&end| i >= end).count();
+        let place = [[8.0, 0.0], [0.0, 8.0], [-8.0, -8.0]];
+        let x = Array2::from_shape_fn((115, 2), |(i, j)| place[class(i)][j] + stream.normal());
+        let mut known = Constraints::new(115).unwrap();
+        while known.len() < 30 {
+            let (i, j) = (stream.below(115), stream.below(115));
+            if i != j {
+                let link = if class(i) == class(j) { Link::Must } else { Link::Cannot };
+                known.add(i, j, link).unwrap();
+            }
+        }
+        let side = SideInformation::from_constraints(&known);
+        let methods: [Box<dyn ConstrainedClusterer>; 5] = [
+            Box::new(SeededKMeans::new(3)),
+            Box::new(CopKMeans::new(3)),
+            Box::new(PckMeans::new(3)),
+            Box::new(MpckMeans::new(3)),
+            Box::new(MpckMeans::new(3).full(true)),
+        ];
+        for method in methods {
+            let found = method.cluster(x.view().into(), &side).unwrap().partition;
+            let right = (0..115).all(|i| found.label(i) == found.label([0, 100, 110][class(i)]));
+            assert!(right && found.n_clusters() == 3, "{} {seed}", method.name());
+        }
+    }
+}
+
+/// A second start for more sets than clusters only, and only its clear gain counts.
+#[test]
+fn the_start_from_the_sets_stands_unless_the_other_is_clearly_better() {
+    let x = Array2::from_shape_fn((12, 1), |(i, _)| i as f64);
+    let mut known = Constraints::new(12).unwrap();
+    for (sets, second, taken) in [(2, 0.0, 0), (3, 9.4, 0), (3, 9.2, 1)] {
+        while known.len() < sets {
+            known.add(2 * known.len(), 2 * known.len() + 1, Link::Must).unwrap();
+        }
+        let side = SideInformation::from_constraints(&known);
+        let mut runs = 0;
+        let run = |centres: Array2<f64>, _: &dyn Observer| {
+            assert_eq!(centres.dim(), (2, 1));
+            runs += 1;
+            let objective = [10.0, second][runs - 1];
+            Ok(Begun { objective, unit: 10.0, found: runs - 1 })
+        };
+        let found = best_start(x.view(), &side, 2, Seed(0), &(), run).unwrap();
+        assert_eq!((found, runs), (taken, sets - 1));
     }
 }

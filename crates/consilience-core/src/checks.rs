@@ -55,7 +55,8 @@ pub(crate) fn evidence(evidence: &[f64], of: &str) -> Result<()> {
 }
 
 /// So many things, in words: the plural but for one.
-pub(crate) fn number_of(count: u64, thing: &str) -> String {
+#[doc(hidden)]
+pub fn number_of(count: u64, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {thing}{plural}")
 }

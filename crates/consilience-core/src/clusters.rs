@@ -1,6 +1,7 @@
 use std::fmt;
+use std::str::FromStr;
 
-use crate::Error;
+use crate::{Error, Result, named};
 
 /// How many clusters a method makes.
 ///
@@ -57,6 +58,39 @@ impl Clusters {
 impl From<usize> for Clusters {
     fn from(k: usize) -> Self {
         Clusters::Fixed(k)
+    }
+}
+
+/// A whole number, `auto`, `lifetime`, `height=0.5` (the dissimilarity), `eigengap` or `survival`.
+///
+/// ```
+/// use consilience::Clusters;
+///
+/// assert_eq!("10".parse::<Clusters>()?, Clusters::Fixed(10));
+/// assert_eq!("height=0.5".parse::<Clusters>()?, Clusters::Height(0.5));
+/// assert!("lifetimes".parse::<Clusters>().is_err());
+/// # Ok::<(), consilience::Error>(())
+/// ```
+impl FromStr for Clusters {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        const CRITERIA: [(&str, Clusters); 4] = [
+            ("auto", Clusters::Auto),
+            ("lifetime", Clusters::Lifetime),
+            ("eigengap", Clusters::Eigengap),
+            ("survival", Clusters::Survival),
+        ];
+        if let Ok(k) = text.parse() {
+            return Ok(Clusters::Fixed(k));
+        }
+        if let Some(height) = text.strip_prefix("height=").and_then(|h| h.parse::<f64>().ok())
+            && height.is_finite()
+        {
+            return Ok(Clusters::Height(height));
+        }
+        named("number of clusters", text, &CRITERIA)
+            .map_err(|error| Error::invalid(format!("{error}, height=NUMBER, or a whole number")))
     }
 }
 

@@ -118,6 +118,9 @@ struct Others {
 /// The end of a list.
 const END: u32 = u32::MAX;
 
+/// What an object is called.
+type Called<'a> = &'a dyn Fn(usize) -> String;
+
 /// Two numbers as one key, whatever their order.
 fn key(a: u32, b: u32) -> u64 {
     u64::from(a.min(b)) << 32 | u64::from(a.max(b))
@@ -152,8 +155,17 @@ impl Constraints {
     /// # Complexity
     /// Amortised near O(1), O(constraints) where a contradiction is explained.
     pub fn add(&mut self, i: usize, j: usize, link: Link) -> Result<()> {
+        self.add_called(i, j, link, &|object| object.to_string())
+    }
+
+    /// [`add`](Constraints::add), whose errors call objects by their names.
+    ///
+    /// # Errors
+    /// As [`add`](Constraints::add).
+    #[doc(hidden)]
+    pub fn add_called(&mut self, i: usize, j: usize, link: Link, called: Called<'_>) -> Result<()> {
         for o in [i, j] {
-            ensure!(o < self.objects, out_of_range("object {o} of {}", self.objects));
+            ensure!(o < self.objects, out_of_range("object {} of {}", called(o), self.objects));
         }
         let (i, j) = (i.min(j) as u32, i.max(j) as u32);
         if i == j {
@@ -161,7 +173,7 @@ impl Constraints {
                 Link::Must => Ok(()),
                 Link::Cannot => Err(Error::new(
                     ErrorKind::Contradiction,
-                    format!("cannot-link of object {i} with itself"),
+                    format!("cannot-link of object {} with itself", called(i as usize)),
                 )),
             };
         }
@@ -172,28 +184,18 @@ impl Constraints {
         let (ri, rj) = (self.root(ni), self.root(nj));
         match link {
             Link::Cannot if ri == rj => {
-                return Err(Error::new(
-                    ErrorKind::Contradiction,
-                    format!("cannot-link {i}, {j}, but must-links say {}", self.chain(i, j)),
-                ));
+                let said = self.chain(i, j, called);
+                let (i, j) = (called(i as usize), called(j as usize));
+                let what = format!("cannot-link {i}, {j}, but must-links say {said}");
+                return Err(Error::new(ErrorKind::Contradiction, what));
             }
             Link::Must => {
                 if let Some(&(a, b)) = self.apart.get(&key(ri, rj)) {
                     let (a, b) = if self.group(a) == Some(ri) { (a, b) } else { (b, a) };
-                    let cannot = format!("cannot-link {a}, {b}");
-                    // An object alone is no chain, and says nothing.
-                    let said = match (i == a, b == j) {
-                        (true, true) => cannot,
-                        (false, true) => format!("{}, and {cannot}", self.chain(i, a)),
-                        (true, false) => format!("{cannot}, and {}", self.chain(b, j)),
-                        (false, false) => {
-                            format!("{}, {cannot}, and {}", self.chain(i, a), self.chain(b, j))
-                        }
-                    };
-                    return Err(Error::new(
-                        ErrorKind::Contradiction,
-                        format!("must-link {i}, {j}, but {said}"),
-                    ));
+                    let said = self.held_apart((i, j), (a, b), called);
+                    let (i, j) = (called(i as usize), called(j as usize));
+                    let what = format!("must-link {i}, {j}, but {said}");
+                    return Err(Error::new(ErrorKind::Contradiction, what));
                 }
                 if ri != rj {
                     self.unite(ri, rj);
@@ -381,9 +383,22 @@ impl Constraints {
         }
     }
 
+    /// Why i and j are not together: a cannot-link of a, which is with i, and b, which is with j.
+    fn held_apart(&self, (i, j): (u32, u32), (a, b): (u32, u32), called: Called<'_>) -> String {
+        let cannot = format!("cannot-link {}, {}", called(a as usize), called(b as usize));
+        let chain = |from, to| self.chain(from, to, called);
+        // An object alone is no chain, and says nothing.
+        match (i == a, b == j) {
+            (true, true) => cannot,
+            (false, true) => format!("{}, and {cannot}", chain(i, a)),
+            (true, false) => format!("{cannot}, and {}", chain(b, j)),
+            (false, false) => format!("{}, {cannot}, and {}", chain(i, a), chain(b, j)),
+        }
+    }
+
     /// The shortest chain of must-links from i to j, as `i = ... = j`; the middle of a long one is
     /// only counted, so that the message stays one that can be read.
-    fn chain(&self, i: u32, j: u32) -> String {
+    fn chain(&self, i: u32, j: u32, called: Called<'_>) -> String {
         let mut neighbours = FxHashMap::<u32, Vec<u32>>::default();
         for &(a, b, _) in self.links.iter().filter(|l| l.2 == Link::Must) {
             neighbours.entry(a).or_default().push(b);
@@ -407,7 +422,8 @@ impl Constraints {
             at = next;
             chain.push(at);
         }
-        let join = |part: &[u32]| part.iter().map(u32::to_string).collect::<Vec<_>>().join(" = ");
+        let join =
+            |part: &[u32]| part.iter().map(|&o| called(o as usize)).collect::<Vec<_>>().join(" = ");
         if chain.len() <= LONGEST_CHAIN {
             return join(&chain);
         }
@@ -420,6 +436,22 @@ impl Constraints {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn objects_are_called_by_their_names() {
+        let called = |object: usize| ["ann", "bob", "cid", "dee"][object].to_owned();
+        let mut c = Constraints::new(4).unwrap();
+        let mut say = |i, j, link| match c.add_called(i, j, link, &called) {
+            Ok(()) => String::new(),
+            Err(error) => error.message().to_owned(),
+        };
+        assert_eq!(say(0, 0, Link::Cannot), "cannot-link of object ann with itself");
+        assert_eq!(say(0, 1, Link::Must) + &say(1, 2, Link::Cannot) + &say(2, 3, Link::Must), "");
+        let said = "cannot-link ann, bob, but must-links say ann = bob";
+        assert_eq!(say(1, 0, Link::Cannot), said);
+        let said = "must-link ann, dee, but ann = bob, cannot-link bob, cid, and cid = dee";
+        assert_eq!(say(0, 3, Link::Must), said);
+    }
 
     #[test]
     fn contradictions_through_chains_are_told_and_change_nothing() {

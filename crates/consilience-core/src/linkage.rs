@@ -42,3 +42,13 @@ pub enum Linkage {
     /// sizes (WPGMC).
     Median,
 }
+
+crate::names! {
+    name "linkage" Linkage:
+    "single" => Single,
+    "average" => Average,
+    "complete" => Complete,
+    "ward" => Ward,
+    "centroid" => Centroid,
+    "median" => Median,
+}

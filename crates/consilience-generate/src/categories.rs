@@ -1,8 +1,5 @@
 //! Columns of categories as features whose squared distances are those of categories.
 
-use std::fmt;
-use std::str::FromStr;
-
 use consilience_core::{Ensemble, Error, Features, MemoryBudget, Partition, Result, ensure, room};
 use ndarray::{Array2, ArrayView2, Axis, s};
 
@@ -63,15 +60,6 @@ pub enum CategoricalDistance {
 impl CategoricalDistance {
     /// Every distance, in the order of the program's help.
     pub const ALL: [CategoricalDistance; 3] = [Self::Hamming, Self::Goodall, Self::ChiSquare];
-
-    /// The name that the program takes.
-    pub fn name(self) -> &'static str {
-        match self {
-            CategoricalDistance::Hamming => "hamming",
-            CategoricalDistance::Goodall => "goodall",
-            CategoricalDistance::ChiSquare => "chi-square",
-        }
-    }
 
     /// Features of tables with columns of categories: the numbers as they are, if there are any,
     /// and then one feature for each category of each column.
@@ -135,21 +123,11 @@ impl CategoricalDistance {
     }
 }
 
-impl fmt::Display for CategoricalDistance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for CategoricalDistance {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|distance| distance.name() == name).ok_or_else(|| {
-            let known = Self::ALL.map(Self::name).join(", ");
-            Error::invalid(format!("distance of categories {name:?}; expected one of {known}"))
-        })
-    }
+consilience_core::names! {
+    name "distance of categories" CategoricalDistance:
+    "hamming" => Hamming,
+    "goodall" => Goodall,
+    "chi-square" => ChiSquare,
 }
 
 /// Points for the categories of some columns, from [`CategoricalDistance::embedding`].

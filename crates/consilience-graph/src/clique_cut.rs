@@ -28,6 +28,14 @@ pub enum CutMethod {
     Metis,
 }
 
+consilience_core::names! {
+    name "cut method" CutMethod:
+    "spectral" => Spectral,
+    "hypergraph" => Hypergraph,
+    #[cfg(feature = "metis")]
+    "metis" => Metis,
+}
+
 /// A cut by either method, and of graphs that need not be stored: what CSPA, HGPA and MCLA are made
 /// of.
 ///

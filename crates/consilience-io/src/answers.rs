@@ -64,8 +64,9 @@ impl AnswerForm {
 pub struct AnswerTable {
     form: AnswerForm,
     rows: Vec<[usize; 4]>,
-    /// What the workers are called, in order, where they are not called by numbers.
-    names: Vec<String>,
+    /// What workers, tasks and groups or keywords are called, by column, where the cells of the
+    /// column are not all numbers; workers in order.
+    names: [Vec<String>; 4],
     /// What the objects are called, where they are not called by numbers.
     ids: Option<ObjectIds>,
 }
@@ -108,7 +109,29 @@ impl AnswerTable {
 
     /// What a worker is called in the file.
     pub fn worker(&self, number: usize) -> String {
-        self.names.get(number).cloned().unwrap_or_else(|| number.to_string())
+        self.called(0, number)
+    }
+
+    /// What a task is called in the file.
+    pub fn task(&self, number: usize) -> String {
+        self.called(1, number)
+    }
+
+    /// What a group or keyword is called in the file.
+    pub fn group(&self, number: usize) -> String {
+        self.called(3, number)
+    }
+
+    /// What an object is called in the file.
+    pub fn object(&self, number: usize) -> String {
+        match &self.ids {
+            Some(ids) if number < ids.n_objects() => ids.get(number).to_owned(),
+            _ => number.to_string(),
+        }
+    }
+
+    fn called(&self, column: usize, number: usize) -> String {
+        self.names[column].get(number).cloned().unwrap_or_else(|| number.to_string())
     }
 }
 
@@ -116,17 +139,12 @@ impl AnswerTable {
 /// array per column. The columns are known by their names, in any order; others are ignored.
 ///
 /// ```
-/// use consilience::crowd::{Answers, PairAnswer};
-///
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("answers.csv");
 /// std::fs::write(&path, "worker,i,j,same\nann,0,1,yes\nbob,0,2,no\n").unwrap();
 /// let table = consilience::io::read_answers(&path)?;
-/// let rows = table.rows().iter().map(|&[worker, i, j, same]| {
-///     PairAnswer { worker, i, j, same: same == 1 }
-/// });
-/// let rows: Vec<PairAnswer> = rows.collect();
-/// let answers = Answers::from_pairs(table.n_objects(), &rows)?;
+/// // As the methods on answers take it.
+/// let answers = consilience::files::answers(&table, table.n_objects())?;
 /// assert_eq!(answers.n_pair_answers(), 2);
 /// # Ok::<(), consilience::Error>(())
 /// ```
@@ -199,7 +217,8 @@ pub(crate) fn from_csv(
         let (row, columns, expected) = (cells[0].len(), record.len(), header.len());
         ensure_format!(
             columns == expected,
-            "row {row} has {columns} columns, expected {expected} as in the header"
+            "row {row} has {}, expected {expected} as in the header",
+            consilience_core::number_of(columns as u64, "column")
         );
         for (texts, c) in cells.iter_mut().zip(at) {
             texts.push(record.get(c).unwrap_or_default().trim(), allowance)?;
@@ -225,13 +244,13 @@ impl Columns<'_> {
         let n = self.cells[0].len();
         let mut rows = self.allowance.room(n)?;
         rows.resize(n, [0; 4]);
-        let mut names = Vec::new();
+        let mut names: [Vec<String>; 4] = Default::default();
         for column in (0..4).filter(|column| !self.form.objects().contains(column)) {
             let (numbers, called) = self.things(column)?;
+            names[column] = called;
             rows.iter_mut().zip(numbers).for_each(|(row, v)| row[column] = v);
             if column == 0 {
-                names = called;
-                by_name(&mut rows, &mut names, self.allowance)?;
+                by_name(&mut rows, &mut names[0], self.allowance)?;
             }
         }
         let objects = self.object_cells()?;
@@ -407,7 +426,7 @@ pub(crate) fn from_npz(
     if let Some(ids) = ids {
         looked_up(form, &mut rows, ids, notes)?;
     }
-    Ok(AnswerTable { form, rows, names: Vec::new(), ids: ids.cloned() })
+    Ok(AnswerTable { form, rows, names: Default::default(), ids: ids.cloned() })
 }
 
 /// The objects of rows by their ids, which are numbers here.
@@ -461,6 +480,7 @@ mod tests {
         assert_eq!((t.form, t.n_objects()), (AnswerForm::Groupings, 5));
         assert_eq!(t.rows, [[0, 0, 0, 0], [0, 0, 4, 1], [1, 0, 4, 0]]);
         assert_eq!((t.worker(1), t.worker(9)), ("bob".into(), "9".into()));
+        assert_eq!([t.task(0), t.object(4), t.group(1)], ["t1", "4", "b"]);
         let t = table("worker,i,j,same\n7,0,1,TRUE\n7, 2,1,0\n").unwrap();
         assert_eq!((t.form, t.n_objects(), t.worker(7)), (AnswerForm::Pairs, 3, "7".into()));
         assert_eq!(t.rows, [[7, 0, 1, 1], [7, 2, 1, 0]]);
@@ -476,8 +496,8 @@ mod tests {
         };
         let workers = |t: &AnswerTable| -> Vec<usize> { t.rows.iter().map(|row| row[0]).collect() };
         let (plain, turned) = (of(rows.to_vec()), of(rows.into_iter().rev().collect()));
-        assert_eq!(plain.names, ["ann", "bob", "cid"]);
-        assert_eq!(plain.names, turned.names);
+        assert_eq!(plain.names[0], ["ann", "bob", "cid"]);
+        assert_eq!(plain.names[0], turned.names[0]);
         assert_eq!((workers(&plain), workers(&turned)), (vec![1, 2, 0, 1], vec![1, 0, 2, 1]));
     }
 

@@ -1,7 +1,7 @@
 use std::io::{Cursor, Read};
 use std::path::Path;
 
-use consilience_core::{Constraints, Fit, Link, Pair, Report, Result};
+use consilience_core::{Constraints, Fit, Link, Pair, Report, Result, number_of};
 use csv::StringRecord;
 use rustc_hash::FxHashMap;
 
@@ -41,7 +41,7 @@ const START: u64 = 16;
 /// contradicts those above it. The message names file and line.
 pub fn read_constraints(path: impl AsRef<Path>, objects: usize) -> Result<Constraints> {
     let path = path.as_ref();
-    let read = || added(rows(path, None, &mut Vec::new())?, objects);
+    let read = || added(rows(path, None, &mut Vec::new())?, objects, None);
     read().map_err(within(path.display()))
 }
 
@@ -68,16 +68,21 @@ pub fn read_constraints(path: impl AsRef<Path>, objects: usize) -> Result<Constr
 pub fn read_constraints_by_id(path: impl AsRef<Path>, ids: &ObjectIds) -> Result<Fit<Constraints>> {
     let path = path.as_ref();
     let mut report = Report::default();
-    let read = |notes| added(rows(path, Some(ids), notes)?, ids.n_objects());
+    let read = |notes| added(rows(path, Some(ids), notes)?, ids.n_objects(), Some(ids));
     let constraints = read(&mut report.notes).map_err(within(path.display()))?;
     Ok(Fit::new(constraints, report))
 }
 
-fn added(rows: Vec<Row>, objects: usize) -> Result<Constraints> {
+fn added(rows: Vec<Row>, objects: usize, ids: Option<&ObjectIds>) -> Result<Constraints> {
+    let called = |object: usize| match ids {
+        Some(ids) => ids.get(object).to_owned(),
+        None => object.to_string(),
+    };
     let mut constraints = Constraints::new(objects)?;
     for row in rows {
         let Pair { i, j, link } = row.pair;
-        constraints.add(i, j, link).map_err(within(format!("line {}", row.line)))?;
+        let added = constraints.add_called(i, j, link, &called);
+        added.map_err(within(format!("line {}", row.line)))?;
     }
     Ok(constraints)
 }
@@ -193,10 +198,15 @@ impl Places {
         match self.exactly {
             Some(exactly) => ensure_format!(
                 found == exactly,
-                "line {line}: {found} columns; expected {exactly}, as in the header"
+                "line {line}: {}; expected {exactly}, as in the header",
+                number_of(found as u64, "column")
             ),
             None => {
-                ensure_format!((3..=4).contains(&found), "line {line}: {found} columns; {EXPECTED}")
+                ensure_format!(
+                    (3..=4).contains(&found),
+                    "line {line}: {}; {EXPECTED}",
+                    number_of(found as u64, "column")
+                )
             }
         }
         match &record[self.at[2]] {
@@ -358,5 +368,16 @@ mod tests {
         );
         assert!(of("0,3,must\n").unwrap_err().message().contains("expected the id"));
         assert_eq!(notes.len(), 1);
+    }
+
+    #[test]
+    fn a_contradiction_calls_objects_by_their_ids() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pairs.csv");
+        std::fs::write(&path, "tom,rex,must\nrex,kit,must\nkit,tom,cannot\n").unwrap();
+        let ids = ObjectIds::new(["kit", "rex", "tom"]).unwrap();
+        let error = read_constraints_by_id(&path, &ids).unwrap_err();
+        let expected = "line 3: cannot-link kit, tom, but must-links say kit = rex = tom";
+        assert!(error.message().ends_with(expected), "{error}");
     }
 }

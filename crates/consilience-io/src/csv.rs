@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use csv::ByteRecord;
 use ndarray::{Array2, ArrayView2};
 
-use consilience_core::{Error, Observer, Result};
+use consilience_core::{Error, Observer, Result, number_of};
 
 use crate::allowance::Allowance;
 use crate::data_table::DataTable;
@@ -394,8 +394,8 @@ impl<R: Read> Rows<R> {
         while let Some(line) = self.line {
             ensure_format!(
                 self.record.len() == width,
-                "row {row} (line {line}) has {} columns, expected {width} as in the first row",
-                self.record.len()
+                "row {row} (line {line}) has {}, expected {width} as in the first row",
+                number_of(self.record.len() as u64, "column")
             );
             each(&Cells { record: &self.record, names: &self.names, header, row, line })?;
             row += 1;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io;
 
-use consilience_core::{Error, ErrorKind, Result};
+use consilience_core::{Error, ErrorKind, Result, number_of};
 
 /// Contents that are not what they should be: what, where, and what was expected.
 pub(crate) fn malformed(message: impl Into<String>) -> Error {
@@ -24,7 +24,9 @@ pub(crate) use ensure_format;
 pub(crate) fn check_not_empty(rows: usize, columns: usize) -> Result<()> {
     ensure_format!(
         rows > 0 && columns > 0,
-        "a table of {rows} rows and {columns} columns; expected at least one of each"
+        "a table of {} and {}; expected at least one of each",
+        number_of(rows as u64, "row"),
+        number_of(columns as u64, "column")
     );
     Ok(())
 }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use consilience_core::{Error, Result, ensure};
+use consilience_core::{Error, Result, ensure, number_of};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::allowance::{Allowance, no_room};
@@ -88,8 +88,8 @@ impl Texts {
         let mut empty = (0..self.len()).filter(|&row| self.get(row).is_empty());
         if let Some(first) = empty.next() {
             return Err(malformed(format!(
-                "{} objects without an id, the first in row {first}; expected an id for each",
-                1 + empty.count()
+                "{} without an id, the first in row {first}; expected an id for each",
+                number_of(1 + empty.count() as u64, "object")
             )));
         }
         let index = self.index()?;

@@ -375,7 +375,8 @@ impl<'a> Input<'a> {
     }
 
     /// Soft memberships, n rows and k columns of probabilities; one column of labels counts as
-    /// certain.
+    /// certain. One column with a number that is not whole, such as a 1 after rounding, is the
+    /// probabilities of one cluster.
     ///
     /// # Errors
     /// As [`Input`], and as [`Memberships::new`].
@@ -402,8 +403,13 @@ impl<'a> Input<'a> {
                 Ok((Memberships::from(&labels.partition()?), labels.ids().cloned()))
             };
             match read {
-                Ok((_, table)) if table.view().n_features() == 1 => certain(),
-                Ok((ids, table)) => Ok((Memberships::new(table.into_f64()?)?, ids)),
+                Ok((ids, table)) => {
+                    let values = table.into_f64()?;
+                    if values.ncols() == 1 && values.iter().all(|v| v.fract() == 0.0) {
+                        return certain();
+                    }
+                    Ok((Memberships::new(values)?, ids))
+                }
                 // Labels may be text or missing, where probabilities are neither.
                 Err(error) if matches!(error.kind(), ErrorKind::Format | ErrorKind::NonFinite) => {
                     certain().map_err(|_: Error| error)

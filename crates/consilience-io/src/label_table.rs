@@ -1,4 +1,4 @@
-use consilience_core::{Ensemble, Fit, Partition, Report, Result};
+use consilience_core::{Ensemble, Fit, Partition, Report, Result, number_of};
 
 use crate::fault::{ensure_format, malformed};
 use crate::ids::{ObjectIds, few};
@@ -145,13 +145,15 @@ impl LabelTable {
             few(objects.iter(), objects.n_objects())
         );
         let others = own.n_objects() - (objects.n_objects() - missing.len());
-        if others > 0 {
-            report.notes.push(format!("{others} rows of other objects were left out"));
+        match others {
+            0 => {}
+            1 => report.notes.push("1 row of another object was left out".to_owned()),
+            more => report.notes.push(format!("{more} rows of other objects were left out")),
         }
         if !missing.is_empty() {
             let shown = few(missing.iter().copied(), missing.len());
-            let count = missing.len();
-            report.notes.push(format!("no row for {count} objects, taken as unlabelled: {shown}"));
+            let count = number_of(missing.len() as u64, "object");
+            report.notes.push(format!("no row for {count}, taken as unlabelled: {shown}"));
         }
         let label = |i: usize| rows[i].and_then(|row| all.label(row));
         let n = objects.n_objects();

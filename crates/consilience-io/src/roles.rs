@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use consilience_core::Result;
+use consilience_core::{Result, number_of};
 
 use crate::fault::{ensure_format, excerpt, listed, malformed};
 
@@ -79,9 +79,9 @@ pub(crate) fn position(names: &[String], wanted: &str) -> Result<usize> {
         return Ok(first);
     }
     Err(malformed(format!(
-        "no column {:?} among the {} columns {}; expected a name, or a number 0..={}",
+        "no column {:?} among the {} {}; expected a name, or a number 0..={}",
         excerpt(wanted),
-        names.len(),
+        number_of(names.len() as u64, "column"),
         listed(names),
         names.len().saturating_sub(1)
     )))

@@ -7,8 +7,8 @@ use consilience_core::{
 use consilience_generate::{Generator, KMeans};
 use consilience_trust::Recommended;
 
-use crate::ConsensusModel;
 use crate::prototypes::Prototypes;
+use crate::{ConsensusModel, table};
 
 /// Features to a consensus clustering that labels new objects: generator, consensus function and
 /// what places objects, in one call.
@@ -125,6 +125,10 @@ impl ConsensusClustering {
     ///
     /// # Errors
     /// Those of [`Generator::fit`] and of the consensus function;
+    /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for sparse
+    /// features, since prototypes are means: fit to the rows that the map of a `TruncatedSvd` makes
+    /// of them, or give the ensemble of a [`Generator`], which takes sparse features as they are,
+    /// to a consensus function;
     /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where that labels no object,
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) where it returns
     /// another number of labels than there are objects.
@@ -135,7 +139,12 @@ impl ConsensusClustering {
     ) -> Result<Fit<ConsensusModel>> {
         let features = features.into();
         // Prototypes are means of what the members saw.
-        features.dense()?;
+        let instead = format!(
+            "{}, or the ensemble that a `Generator` makes of them as they are, given to a \
+             consensus function",
+            table::MAPPED
+        );
+        table::of(features, "a consensus clustering", &instead)?;
         match self.generator.filled(features, observer)? {
             Some(filled) => self.fit_to((&filled).into(), observer),
             None => self.fit_to(features, observer),

@@ -41,6 +41,7 @@ mod prototypes;
 mod questions;
 #[cfg(feature = "serde")]
 mod stored;
+mod table;
 #[cfg(test)]
 mod tests;
 mod votes;

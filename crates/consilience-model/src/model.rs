@@ -6,9 +6,9 @@ use consilience_num::reduce::each_chunk;
 use consilience_trust::Diagnostics;
 use ndarray::{Array2, ArrayView2};
 
-use crate::Placement;
 use crate::prototypes::Prototypes;
 use crate::votes::Votes;
+use crate::{Placement, table};
 
 /// New objects that are placed together: their features, and the prototypes, stay in the cache.
 const CHUNK: usize = 1 << 11;
@@ -239,7 +239,7 @@ impl ConsensusModel {
         observer: &dyn Observer,
         mut take: impl FnMut(Placement, usize),
     ) -> Result<()> {
-        let features = features.dense()?;
+        let features = table::of(features, "a consensus model", table::MAPPED)?;
         features.check()?;
         let (d, at_fit) = (features.n_features(), self.n_features());
         ensure!(d == at_fit, shape("{d} features, {at_fit} at the fit"));

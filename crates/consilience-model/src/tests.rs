@@ -1,6 +1,6 @@
 use consilience_core::{
     Clusters, ConsensusFunction, Ensemble, ErrorKind, Fit, Observer, Partition, Report, Result,
-    Seed,
+    Seed, SideInformation,
 };
 use consilience_generate::{
     Agglomerative, GaussianMixture, Generator, KMeans, Linkage, Scale, Spectral,
@@ -9,7 +9,7 @@ use consilience_trust::{Diagnostics, Recommended};
 use ndarray::{Array2, Axis, array};
 
 use crate::votes::Votes;
-use crate::{ConsensusClustering, ConsensusModel};
+use crate::{ConsensusClustering, ConsensusModel, LinkedClustering, QuestionerOptions};
 
 /// Four overlapping clouds of normal numbers.
 fn clouds(n: usize, d: usize, seed: u64) -> Array2<f64> {
@@ -34,6 +34,27 @@ fn given_back(model: &ConsensusModel, x: &Array2<f64>) -> f64 {
     let labels = model.assign(x).unwrap();
     let own = |&i: &usize| model.partition().label(i) == Some(labels[i]);
     (0..labels.len()).filter(own).count() as f64 / labels.len() as f64
+}
+
+#[test]
+fn sparse_features_are_refused_with_what_to_do_instead() {
+    let x = clouds(40, 3, 1);
+    let model = ConsensusClustering::new(2).cluster(&x).unwrap();
+    let sparse = consilience::sprs::CsMat::csr_from_dense(x.view(), 0.0);
+    let side = SideInformation::from_labels(&[0, 1]).unwrap();
+    let refused = [
+        ConsensusClustering::new(2).cluster(&sparse).map(drop),
+        model.assign(&sparse).map(drop),
+        LinkedClustering::new(2).fit_judged(&sparse, &side, &()).map(drop),
+        QuestionerOptions::new(2).start(&sparse).map(drop),
+    ];
+    for (at, refused) in refused.into_iter().enumerate() {
+        let error = refused.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+        let said = error.message();
+        assert!(said.contains("TruncatedSvd") && !said.contains("k-means"), "{said}");
+        assert_eq!(said.contains("`Generator`"), at == 0, "{said}");
+    }
 }
 
 #[test]

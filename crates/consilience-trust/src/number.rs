@@ -21,14 +21,14 @@ const AMBIGUOUS: (f64, f64) = (0.1, 0.9);
 /// and a recommendation.
 ///
 /// Known criteria contradict each other, and each has data on which it fails without a sign; so all
-/// are shown with their tables. Where eigengap, PAC and lifetime name one number, it is
-/// recommended. Where they do not, the recommendation is the geometric mean of eigengap, lifetime
-/// and directions, drawn towards 7, a usual number of classes, the more they differ: with v the
-/// variance of their logarithms it is `exp((mean / v + ln 7 / s) / (1 / v + 1 / s))`, s = 1/4. One
-/// cluster is never recommended where objects differ: no criterion can compare it. Where members
-/// are all alike, their number is recommended if it is among those tried. A criterion that is the
-/// same for all numbers tried chooses none. A number that is known from elsewhere is worth more
-/// than all of this.
+/// are shown with their tables. Where eigengap, PAC and lifetime name one number and none of them
+/// has a warning, it is recommended. Elsewhere the recommendation is the geometric mean of
+/// eigengap, lifetime and directions, drawn towards 7, a usual number of classes, the more they
+/// differ: with v the variance of their logarithms it is
+/// `exp((mean / v + ln 7 / s) / (1 / v + 1 / s))`, s = 1/4. One cluster is never recommended where
+/// objects differ: no criterion can compare it. Where members are all alike, their number is
+/// recommended if it is among those tried. A criterion that is the same for all numbers tried
+/// chooses none. A number that is known from elsewhere is worth more than all of this.
 ///
 /// - *eigengap*: the widest gap `lambda_k - lambda_(k+1)` between the squared singular values of
 ///   the degree-normalized incidence.

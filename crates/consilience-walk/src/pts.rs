@@ -23,6 +23,13 @@ pub enum PtsSolver {
     Eigenpairs,
 }
 
+consilience_core::names! {
+    name "solver" PtsSolver:
+    "cheapest" => Cheapest,
+    "products" => Products,
+    "eigenpairs" => Eigenpairs,
+}
+
 /// Sim of Eq. 12: how like each other two trajectories are. The paper allows any measure and takes
 /// the cosine.
 ///
@@ -57,6 +64,10 @@ pub enum TrajectoryMeasure {
     /// and be finite where the lengths are above 0. Microclusters without links are similar to
     /// themselves alone, at 1.
     Custom(fn(f64, f64, f64) -> f64),
+}
+
+consilience_core::names! {
+    "measure" TrajectoryMeasure: "cosine" => Cosine, "tanimoto" => Tanimoto
 }
 
 fn tanimoto(uv: f64, uu: f64, vv: f64) -> f64 {

@@ -39,7 +39,7 @@
 //! | features, and people or models to be asked at a price | [`model::Questioner`] |
 //! | two clusterings to compare | [`scores`] |
 //! | a method of your own | [`core`](mod@core) for the traits, [`graph`] for composition, `conformance` (feature) for the laws |
-//! | files | `io` (feature) |
+//! | files | `io` (feature); `files` makes answers for [`crowd`] of them |
 //!
 //! # Features of the crate
 //!
@@ -84,6 +84,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod catalogue;
+#[cfg(feature = "io")]
+pub mod files;
 pub mod guide;
 
 #[doc(inline)]

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Ask, terminal: &Terminal) -> Outcome<()> {
     let start = Instant::now();
     let mut questioner = options.start_observed(table.view(), terminal)?;
     if let (Some(said), Some(path)) = (&said, &args.answers) {
-        let taken = questioner.answer(&said.answers);
+        let taken = questioner.answer_observed(&said.answers, terminal);
         taken.map_err(|error| Failure::from(error).within(path.display()))?;
     }
     let partition = questioner.partition()?;
@@ -131,7 +131,10 @@ fn grouped(table: &AnswerTable, terminal: &Terminal) -> Vec<Answer> {
     tasks.retain(|_, items| items.len() > 1);
     if tasks.len() < all {
         let alone = all - tasks.len();
-        terminal.note(format!("{alone} tasks with a single item compare nothing"));
+        terminal.note(match alone {
+            1 => "1 task with a single item compares nothing".to_owned(),
+            more => format!("{more} tasks with a single item compare nothing"),
+        });
     }
     let answer = |(&(worker, _), items): (&(usize, usize), &BTreeMap<usize, usize>)| {
         let (items, groups): (Vec<usize>, Vec<usize>) = items.iter().unzip();

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use consilience::core::number_of;
 use consilience::crowd::{Answers, CrowdResult, Question};
 use consilience::io::{AnswerTable, Labelled, ObjectIds};
 use consilience::scores::Scores;
@@ -109,7 +110,8 @@ fn read(args: &Crowd, from: &Path, shared: usize, terminal: &Terminal) -> Outcom
     let rows = truth.as_ref().filter(|_| table.ids().is_none()).map(|t| t.partition.n_objects());
     let n = args.objects.or(rows).unwrap_or(least);
     if let Some(named) = table.ids().map(ObjectIds::n_objects) {
-        ensure!(named == n, "--objects {n}: the answers name {named} objects; expected as many");
+        let objects = number_of(named as u64, "object");
+        ensure!(named == n, "--objects {n}: the answers name {objects}; expected as many");
     }
     let objects = Objects { n, ids: table.ids().cloned() };
     let truth = files::truth(path, &objects, terminal)?;

@@ -270,8 +270,12 @@ fn mean_scores(
     }
     ensure!(!scores.is_empty(), "--truth: no member labels an object with a true label");
     let apart = ensemble.n_members() - scores.len();
-    if apart > 0 {
-        terminal.note(format!("{apart} members label no object with a true label: no scores"));
+    match apart {
+        0 => {}
+        1 => terminal.note("1 member labels no object with a true label: no scores"),
+        more => {
+            terminal.note(format!("{more} members label no object with a true label: no scores"));
+        }
     }
     Ok(summary::mean_scores(&scores))
 }

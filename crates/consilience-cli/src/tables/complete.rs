@@ -1,13 +1,11 @@
 //! `consilience complete`: clustering by matrix completion.
 
-use consilience::completion::{
-    Basis, CompletionSolver, Eigenvectors, LossWeight, Mccc, Rdml, SimilarityCut, Smoothing,
-};
+use consilience::completion::{Basis, LossWeight, Mccc, Rdml, Smoothing};
 use consilience::crowd::SemiCrowd;
 
 use super::Ask;
 use super::crowd::{APART, SHARED, TOGETHER, penalty};
-use crate::choices::{Choice, Meaning, Params, among, choice, count, flag, number};
+use crate::choices::{Choice, Meaning, Params, by_name, choice, count, flag, number};
 use crate::failure::{Failure, Outcome};
 
 /// A method of the library.
@@ -34,13 +32,6 @@ const CUT: Meaning =
     ["what divides the objects by the learned similarity", "k-means", "k-means, shi-malik"];
 const RESTARTS: Meaning = ["starts of the k-means", "10", "1 to 10000"];
 
-const CUTS: [(&str, SimilarityCut); 2] =
-    [("k-means", SimilarityCut::KMeans), ("shi-malik", SimilarityCut::ShiMalik)];
-const READ_OUTS: [(&str, Eigenvectors); 2] =
-    [("scaled", Eigenvectors::Scaled), ("leading", Eigenvectors::Leading)];
-const SOLVERS: [(&str, CompletionSolver); 2] =
-    [("accelerated", CompletionSolver::Accelerated), ("stochastic", CompletionSolver::Stochastic)];
-
 /// `--method`.
 pub(crate) static METHODS: [Choice<Completer, Ask>; 2] = [
     choice!("mccc", Completer::Mccc,
@@ -66,11 +57,11 @@ pub(crate) static METHODS: [Choice<Completer, Ask>; 2] = [
                 "held-out",
                 "held-out, balanced, or a number above 0",
             ],
-        solver: among(&SOLVERS) => Mccc::solver;
+        solver: by_name => Mccc::solver;
             ["how the last problem is solved", "accelerated", "accelerated, stochastic"],
         semidefinite: flag => Mccc::semidefinite;
             ["the similarity must be positive semidefinite", "true", "true, false"],
-        read_out: among(&READ_OUTS) => Mccc::read_out;
+        read_out: by_name => Mccc::read_out;
             ["what the k-means sees of the completed similarity", "scaled", "scaled, leading"],
         tolerance: number => Mccc::tolerance;
             ["relative duality gap at which the solver stops", "1e-6", "above 0"],
@@ -85,7 +76,7 @@ pub(crate) static METHODS: [Choice<Completer, Ask>; 2] = [
         smoothing | lambda: number => Rdml::smoothing; SMOOTHING,
         smoothing_per_object: per_object => Rdml::smoothing; PER_OBJECT,
         standardize: flag => Rdml::standardize; STANDARDIZE,
-        cut: among(&CUTS) => Rdml::cut; CUT,
+        cut: by_name => Rdml::cut; CUT,
         restarts: count => Rdml::restarts; RESTARTS,
     ),
 ];
@@ -108,7 +99,7 @@ pub(crate) static ANSWERED: [Choice<FromAnswers, Ask>; 1] = [choice!(
     smoothing | lambda: number => metric(Rdml::smoothing); SMOOTHING,
     smoothing_per_object: per_object => metric(Rdml::smoothing); PER_OBJECT,
     standardize: flag => metric(Rdml::standardize); STANDARDIZE,
-    cut: among(&CUTS) => metric(Rdml::cut); CUT,
+    cut: by_name => metric(Rdml::cut); CUT,
     restarts: count => metric(Rdml::restarts); RESTARTS,
     c | error_weight: number => |of, _| of;
         ["weight of the errors in the completion of the answers", "3", "above 0"],

@@ -2,27 +2,17 @@
 
 use std::ops::RangeInclusive;
 
-use consilience::Linkage;
-use consilience::core::BaseClusterer;
+use consilience::core::{BaseClusterer, Named};
 use consilience::generate::{
     Agglomerative, FuzzyCMeans, GaussianMixture, KMeans, KernelKMeans, MiniBatchKMeans, Missing,
     Rpcl, Scale, Spectral, SphericalKMeans, USpec,
 };
 
-use crate::choices::{Choice, Meaning, among, choice, count, flag, number, one_of};
+use crate::choices::{Choice, Meaning, by_name, choice, count, flag, number, one_of};
 use crate::failure::{Failure, Outcome};
 
 type Made = Box<dyn BaseClusterer>;
 
-/// How clusters merge; the first three are those of a network, too.
-pub(super) static LINKAGES: [(&str, Linkage); 6] = [
-    ("single", Linkage::Single),
-    ("average", Linkage::Average),
-    ("complete", Linkage::Complete),
-    ("ward", Linkage::Ward),
-    ("centroid", Linkage::Centroid),
-    ("median", Linkage::Median),
-];
 const RESTARTS: Meaning = ["random starts, of which the best is kept", "1", "1 to 10000"];
 const ITERATIONS: Meaning = ["iterations at most", "100", "at least 1"];
 const OF_A_START: Meaning = ["iterations of a start at most", "100", "at least 1"];
@@ -126,7 +116,7 @@ pub(crate) static METHODS: [Choice<Made>; 10] = [
             ["runs of the k-means on the eigenvectors", "5", "1 to 10000"],
     ),
     choice!("agglomerative", boxed, |_| Agglomerative::default(),
-        linkage: among(&LINKAGES) => |_, linkage| Agglomerative::new(linkage);
+        linkage: by_name => |_, linkage| Agglomerative::new(linkage);
             ["how clusters merge", "average", "single, average, complete, ward, centroid, median"],
     ),
     choice!("uspec", boxed, |_| USpec::new(),
@@ -160,21 +150,13 @@ fn boxed<C: BaseClusterer + 'static>(clusterer: C) -> Made {
 
 /// `--scale`.
 pub(crate) fn scale(name: &str) -> Outcome<Scale> {
-    let scales = [("none", Scale::None), ("minmax", Scale::MinMax), ("zscore", Scale::ZScore)];
-    one_of("--scale", name, &scales)
+    one_of("--scale", name, Scale::NAMES)
 }
 
 /// `--missing`; only members of an ensemble can leave objects out.
 pub(crate) fn missing(name: &str, by_member: bool) -> Outcome<Missing> {
-    let ways = [
-        ("error", Missing::Refuse),
-        ("mean", Missing::Mean),
-        ("median", Missing::Median),
-        ("nearest", Missing::Nearest),
-        ("member", Missing::Member),
-    ];
     let known = if by_member { 5 } else { 4 };
-    one_of("--missing", name, &ways[..known])
+    one_of("--missing", name, &Missing::NAMES[..known])
 }
 
 /// `2..50` or `2..=50`, both ends included, or a single number.

@@ -2,10 +2,10 @@
 
 use consilience::catalogue::AnyConsensus;
 use consilience::consensus::{NetworkComponents, NetworkLinkage, NetworkPropagation};
+use consilience::core::Named;
 use consilience::graph::Network;
-use consilience::{Clusters, ConsensusFunction, Partition, Seed};
+use consilience::{Clusters, ConsensusFunction, Linkage, Partition, Seed};
 
-use super::generate::LINKAGES;
 use crate::args::{Consensus, Count};
 use crate::choices::{Choice, among, choice, count, find, number};
 use crate::failure::Outcome;
@@ -39,7 +39,7 @@ pub(crate) static METHODS: [Choice<AnyConsensus, Ask>; 3] = [
     ),
     choice!("network-linkage", hard,
         |ask: &Ask| NetworkLinkage::new(ask.network.clone(), ask.clusters),
-        linkage: among(&LINKAGES[..3]) => NetworkLinkage::linkage;
+        linkage: among(&Linkage::NAMES[..3]) => NetworkLinkage::linkage;
             [
                 "how the edges between two clusters count: by their mean, the best or the worst",
                 "average",

@@ -2,13 +2,13 @@
 
 use consilience::follow::{
     AdditiveUpdate, ExactUpdate, MapLearner, MemberGrowth, MetricRule, MultiplicativeUpdate,
-    PairLoss, UpdateRule,
+    UpdateRule,
 };
 use consilience::generate::KMeans;
 
 use super::Ask;
 use super::cluster::{Learner, METRICS};
-use crate::choices::{Choice, Meaning, Params, among, choice, count, find, flag, number, text};
+use crate::choices::{Choice, Meaning, Params, by_name, choice, count, find, flag, number, text};
 use crate::failure::Outcome;
 use crate::memory;
 
@@ -20,8 +20,6 @@ pub(crate) enum Rule {
     Weights(UpdateRule),
 }
 
-const LOSSES: [(&str, PairLoss); 2] =
-    [("squared", PairLoss::Squared), ("probability", PairLoss::Probability)];
 const POWER: Meaning =
     ["power of the singular values in the embedding", "1", "above 0, at most 100"];
 const FOLDS: Meaning = ["folds of the links in cross-validation", "5", "2 to 10000"];
@@ -84,7 +82,7 @@ pub(crate) static RULES: [Choice<Rule, Ask>; 5] = [
         caution: if_validated => MetricRule::caution; CAUTION,
     ),
     choice!("exact", weights, |_: &Ask| ExactUpdate::default(),
-        loss: among(&LOSSES) => ExactUpdate::loss;
+        loss: by_name => ExactUpdate::loss;
             [
                 "what a violated link costs; squared as in the papers",
                 "squared",

@@ -4,7 +4,7 @@ use consilience_core::{Error, Observer, OnlyCancels, Partition, Report, Result};
 use consilience_num::kmeans::{KMeansOptions, fit};
 use ndarray::{Array2, ArrayView2, s};
 
-use super::choose::{Candidate, Judge, OF_PAIR, PATH, held_out};
+use super::choose::{Candidate, Judge, LEAST_KIND, OF_PAIR, PATH, held_out};
 use super::coordinates::Coordinates;
 use super::sampling::Sampling;
 use super::solve::{Rules, Solved, Spectrum, least_weight, positive_root, solve};
@@ -72,15 +72,15 @@ impl Mccc {
         // Sized as if the columns had mean square 1, so that numbers are of the size of 1.
         let sampling = Sampling::new(z.view(), scale, pairs);
         let least = least_weight(&sampling, self.semidefinite);
-        let (must, cannot) = pairs.kinds();
+        let kinds = pairs.kinds();
         let (mut root, mut loss_weight) = (Array2::zeros((z.ncols(), 0)), None);
-        let mut negative = false;
-        if must > 0 && cannot > 0 && least.is_finite() {
+        let mut why = self.why_none(kinds, chosen.basis);
+        if why.is_none() && least.is_finite() {
             let found = report.stage("completion", || {
                 self.minimum(weights, &sampling, z.view(), least, observer)
             })?;
             root = positive_root(&found.solved.m);
-            negative = !found.solved.m.values.is_empty();
+            why = (!found.solved.m.values.is_empty()).then(|| ONLY_NEGATIVE.to_owned());
             loss_weight = Some(found.weight * scale * scale);
             report.status = found.solved.status;
             report.iterations = found.solved.iterations;
@@ -93,12 +93,40 @@ impl Mccc {
             // Plain spectral clustering: all leading columns alike.
             let rank = self.clusters.min(z.ncols());
             root = Array2::from_shape_fn((z.ncols(), rank), |(i, j)| f64::from(u8::from(i == j)));
-            report.notes.push(why_plain(must, cannot, negative));
+            let why = why.as_deref().unwrap_or(ZERO);
+            let name = chosen.basis.map_or("of the caller", Basis::name);
+            report.notes.push(format!(
+                "{why}, so the clusters are those of plain spectral clustering in the basis {name}"
+            ));
+        } else if self.basis == Basis::HeldOut && kinds.0.min(kinds.1) < LEAST_KIND {
+            report.notes.extend(chosen.basis.map(|basis| {
+                let (count, columns) = (told(kinds), candidate.k);
+                format!("{count}: too few to choose a basis; {}, {columns} columns", basis.name())
+            }));
         }
         let read = self.read(&root) * scale;
         root *= scale;
         let (chosen, basis) = (candidate.coordinates, chosen.basis);
         Ok(Completed { chosen, basis, z, root, read, loss_weight })
+    }
+
+    /// Why no M is sought, where none is. Where neither basis nor columns nor weight are named, a
+    /// handful of links cannot tell which M serves: one in 25 columns fits them and little else,
+    /// and in fewer columns or another basis it still loses to spectral clustering.
+    fn why_none(&self, kinds: (usize, usize), basis: Option<Basis>) -> Option<String> {
+        if kinds.0 == 0 || kinds.1 == 0 {
+            return Some(format!("{}: both kinds are needed", told(kinds)));
+        }
+        let Mccc { basis: asked, eigenvectors, loss_weight, .. } = self;
+        let named = basis.is_none()
+            || (*asked, *eigenvectors, *loss_weight) != (Basis::HeldOut, None, LossWeight::HeldOut);
+        (!named && kinds.0.min(kinds.1) < LEAST_KIND).then(|| {
+            format!(
+                "{}: with fewer than {LEAST_KIND} of either kind nothing can be held out, and the \
+                 links are not used unless a basis, columns or a weight are named",
+                told(kinds)
+            )
+        })
     }
 
     /// What k-means sees of the eigenvectors, which are scaled and in descending order.
@@ -261,21 +289,12 @@ impl Mccc {
     }
 }
 
-/// Why the clusters are those of plain spectral clustering, where M has no positive eigenvalue but
-/// may have negative ones.
-fn why_plain(must: usize, cannot: usize, negative: bool) -> String {
-    if must == 0 || cannot == 0 {
-        format!(
-            "{must} must-links and {cannot} cannot-links: both kinds are needed, so the clusters \
-             are those of plain spectral clustering"
-        )
-    } else if negative {
-        "M has negative eigenvalues only, which no similarity of clusters has: the coordinates of \
-         must-linked objects point apart, so the clusters are those of plain spectral clustering"
-            .to_owned()
-    } else {
-        "M = 0: the weight is too low, no constrained object has coordinates or those of \
-         must-linked objects point apart, so the clusters are those of plain spectral clustering"
-            .to_owned()
-    }
+/// Why an M without positive eigenvalues is one, which no similarity of clusters is.
+const ONLY_NEGATIVE: &str = "M has negative eigenvalues only, which no similarity of clusters has: \
+    the coordinates of must-linked objects point apart";
+const ZERO: &str = "M = 0: the weight is too low, no constrained object has coordinates or those \
+    of must-linked objects point apart";
+
+fn told((must, cannot): (usize, usize)) -> String {
+    format!("{must} must-links and {cannot} cannot-links")
 }

@@ -45,6 +45,10 @@ pub enum CompletionSolver {
     Stochastic,
 }
 
+consilience_core::names! {
+    name "solver" CompletionSolver: "accelerated" => Accelerated, "stochastic" => Stochastic
+}
+
 /// What the k-means of [`Mccc`](crate::Mccc) sees of the completed similarity.
 ///
 /// ```
@@ -63,4 +67,8 @@ pub enum Eigenvectors {
     /// As in the thesis: the eigenvectors of the r largest eigenvalues, for r clusters, each of
     /// length 1.
     Leading,
+}
+
+consilience_core::names! {
+    name "eigenvectors" Eigenvectors: "scaled" => Scaled, "leading" => Leading
 }

@@ -510,11 +510,38 @@ fn too_few_constraints_are_plain_spectral_clustering() {
         let by = if round == 0 { 3 } else { 1 };
         (0..20).for_each(|i| known.add(i, i + by, link).unwrap());
     }
-    // A few of both are used, without a trial.
+    // A few of both are used, without a trial, where anything is named.
     (0..5).for_each(|i| known.add(i + 60, i + 63, Link::Must).unwrap());
-    let found = Mccc::new(3).fit_completed(x.view(), &side(&known), &()).unwrap();
-    assert!(found.report.objective.is_some());
-    assert_eq!(found.output.clustering.partition.n_clusters(), 3);
+    let plain = Mccc::new(3);
+    let methods = [
+        (plain.clone(), false, "in the basis neighbours"),
+        (plain.clone().eigenvectors(3), true, "too few to choose a basis; neighbours, 3 columns"),
+        (plain.clone().loss_weight(LossWeight::Balanced), true, "too few to choose a basis"),
+        (plain.basis(Basis::Singular), true, ""),
+    ];
+    for (method, used, note) in methods {
+        let found = method.fit_completed(x.view(), &side(&known), &()).unwrap();
+        assert_eq!(found.report.objective.is_some(), used, "{method:?}");
+        let told = found.report.notes.concat();
+        assert!(told.contains(note) && told.contains("basis") != note.is_empty(), "{told}");
+        assert_eq!(found.output.clustering.partition.n_clusters(), 3);
+    }
+}
+
+/// Some M in 25 columns fits ten links, or 30 of which three are must-links, and it was once taken.
+#[test]
+fn a_handful_of_links_does_not_spoil_what_spectral_clustering_finds() {
+    for seed in 0..4 {
+        let (x, truth) = blobs(90, 3, 6, 8.0, seed);
+        let mut three = Constraints::new(90).unwrap();
+        (0..27).for_each(|i| three.add(i, i + 1, Link::Cannot).unwrap());
+        (0..3).for_each(|i| three.add(i + 30, i + 60, Link::Must).unwrap());
+        for known in [random_pairs(&truth, 10, seed + 50), three] {
+            let found = Mccc::new(3).fit_completed(x.view(), &side(&known), &()).unwrap().output;
+            assert_eq!(found.clustering.partition, truth, "{seed}");
+            assert_eq!(found.similarity.basis(), Some(Basis::Neighbours));
+        }
+    }
 }
 
 #[test]

@@ -34,6 +34,10 @@ pub enum SimilarityCut {
     ShiMalik,
 }
 
+consilience_core::names! {
+    name "cut" SimilarityCut: "k-means" => KMeans, "shi-malik" => ShiMalik
+}
+
 /// `x -> y`: the generalised eigenvectors at an object.
 #[derive(Debug)]
 pub(super) struct Normalized {

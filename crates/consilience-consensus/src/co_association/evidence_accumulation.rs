@@ -13,6 +13,10 @@ use consilience_graph::{CoAssociation, Linked, linked_method};
 /// more than 400 members of which labels are missing, and average linkage of memberships or
 /// unequal weights where labels are missing.
 ///
+/// Two objects that no member labels together count as never agreeing, similarity 0. Complete
+/// linkage joins no clusters with such a pair before all others, so where labels are missing it may
+/// tear classes that all members agree on; average linkage goes by the mean of all pairs.
+///
 /// ```
 /// use consilience::{Clusters, ConsensusFunction, Ensemble, Partition};
 /// use consilience::consensus::EvidenceAccumulation;

@@ -12,7 +12,9 @@ const RESTARTS: usize = 10;
 ///
 /// Linear in the objects, so it is the plain choice for very large ensembles; where member clusters
 /// are of unequal reliability, [`Lwgp`](crate::Lwgp) weighs them. Fewer than k clusters come out
-/// where the graph distinguishes fewer microclusters; the report says so.
+/// where the graph distinguishes fewer microclusters; the report says so. Of more components than
+/// clusters the largest are clusters and all others together are the last; those of equal size go
+/// by the order of [`Microclusters::canonical`], not by that of the objects.
 ///
 /// ```
 /// use consilience::{ConsensusFunction, Ensemble, Partition};

@@ -21,10 +21,13 @@ use super::on_grid;
 ///    most objects are meta-clusters, and all others together are the last.
 /// 3. Object i is associated with meta-cluster m by the share of the clusters of m that hold it,
 ///    and joins the one of largest association. Ties go to the meta-cluster with more objects in
-///    its clusters, then to the one whose clusters hold the earlier object.
+///    its clusters, then to the one whose clusters hold the earlier microcluster in the order of
+///    [`Microclusters::canonical`], by which components of equal size go too.
 ///
 /// Nothing depends on the order of the members, unlike in implementations that break ties by
-/// cluster number. A meta-cluster that wins no object is lost; the report says so.
+/// cluster number, nor on that of the objects, but that where the ensemble is symmetric another of
+/// its symmetric answers may come out. A meta-cluster that wins no object is lost; the report says
+/// so.
 ///
 /// ```
 /// use consilience::{ConsensusFunction, Ensemble, Partition};

@@ -59,7 +59,8 @@ use crate::Hbgf;
 /// centres of the k-means come from 65,536 rows (200 per cluster) that are drawn evenly from all in
 /// the order of a hash of their labels, so that neither the order of members nor that of objects is
 /// seen. Unlabelled objects are linked to fewer clusters; with no label at all they stay
-/// unlabelled.
+/// unlabelled. Where there are more components than clusters, and which of them are kept depends on
+/// components of equal size, microclusters are made whatever their number.
 #[doc(alias = "U-SENC")]
 #[derive(Clone, Copy, Debug)]
 pub struct USenc {
@@ -131,6 +132,12 @@ impl USenc {
         self.budget.check_tables("objects that centres are made from", &tables, 1)
     }
 
+    /// The cut of the microclusters.
+    fn collapsed(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
+        let same = Hbgf::new(self.clusters).restarts(self.restarts).seed(self.seed);
+        same.memory_budget(self.budget).fit(ensemble, observer)
+    }
+
     fn streamed(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<Partition>> {
         let k = self.fixed()?;
         self.check_room(ensemble, k)?;
@@ -140,8 +147,12 @@ impl USenc {
         let members = ensemble.n_members();
         let mut weights = report.stage("clusters", || links(&labels, members, self.budget));
         stop.check()?;
-        if let Some(partition) = joined(&labels, &weights, k, &mut report, observer)? {
-            return Ok(Fit::new(partition, report));
+        if let Some(parts) = surplus(&labels, &weights, k, observer)? {
+            drop(weights);
+            return match joined(&parts, k, &mut report)? {
+                Some(partition) => Ok(Fit::new(partition, report)),
+                None => self.collapsed(ensemble, observer),
+            };
         }
         let order = report.stage("clusters", || order::canonical(&labels, &weights));
         weights = weights.select(Axis(0), &order);
@@ -221,40 +232,44 @@ impl ConsensusFunction for USenc {
         if Self::streams(ensemble)? {
             self.streamed(ensemble, observer)
         } else {
-            let same = Hbgf::new(self.clusters).restarts(self.restarts).seed(self.seed);
-            let same = same.memory_budget(self.budget);
-            same.fit(ensemble, observer)
+            self.collapsed(ensemble, observer)
         }
     }
 }
 
-/// The clustering of a graph in more components than clusters, from the links between clusters of
-/// the ensemble: the largest components, by size and then by first object, are clusters, and all
-/// others together are the last one, as in [`Components`].
-fn joined(
+/// The components of the graph, where these are more than clusters, from the links between clusters
+/// of the ensemble.
+fn surplus(
     labels: &Labels<'_>,
     weights: &Array2<f64>,
     k: usize,
-    report: &mut Report,
     observer: &dyn Observer,
 ) -> Result<Option<Partition>> {
     let parts = Components::of_graph(weights.view(), &vec![1.0; labels.clusters], observer)?;
-    let count = parts.n_components();
-    if count <= k {
+    if parts.n_components() <= k {
         return Ok(None);
     }
     let of = |i: usize| labels.any(i).map(|c| parts.of_node()[c] as u64);
-    let all = Partition::from_fn(labels.objects, of)?;
-    let sizes = all.sizes();
-    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    Partition::from_fn(labels.objects, of).map(Some)
+}
+
+/// The largest of these components as clusters, and all others together as the last one, as in
+/// [`Components`]. `None` where one of the former is as large as one of the latter: which of them
+/// is kept follows from an order of the microclusters, which there are none of here.
+fn joined(all: &Partition, k: usize, report: &mut Report) -> Result<Option<Partition>> {
+    let (count, sizes) = (all.n_clusters(), all.sizes());
+    let mut order: Vec<usize> = (0..count).collect();
     order.sort_by_key(|&c| (Reverse(sizes[c]), c));
+    if k > 1 && sizes[order[k - 2]] == sizes[order[k - 1]] {
+        return Ok(None);
+    }
     let mut cluster = vec![k - 1; sizes.len()];
     order.iter().take(k - 1).enumerate().for_each(|(at, &c)| cluster[c] = at);
     report.notes.push(format!(
         "the graph has {count} components, more than clusters: the smallest {} are joined",
         count + 1 - k
     ));
-    Partition::from_fn(labels.objects, |i| Some(cluster[all.label(i)?] as u64)).map(Some)
+    Partition::from_fn(all.n_objects(), |i| Some(cluster[all.label(i)?] as u64)).map(Some)
 }
 
 /// The clusters of objects, numbered through all members.
@@ -468,17 +483,42 @@ mod tests {
     #[test]
     fn the_streamed_solver_obeys_the_laws() {
         // It is meant for huge ensembles: of a few objects it may distinguish fewer than there are.
-        // Of components of equal size the first object decides. Rows with counts take the other
-        // way.
+        // Rows with counts take the other way.
         let profile = Profile {
             exact_clusters: false,
-            object_ties: false,
             counts: false,
             small_worlds: (4, 2),
             ..Profile::default()
         };
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         alone.install(|| consensus_function(&|k| Box::new(Streamed(USenc::new(k))), &profile));
+    }
+
+    /// Components of equal size, none of which is like another but in size.
+    #[test]
+    fn both_ways_keep_the_same_of_equal_components() {
+        let of_part: [&[[i64; 3]]; 4] = [
+            &[[0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1]],
+            &[[1, 2, 2], [1, 2, 3], [2, 2, 2], [2, 2, 2]],
+            &[[3, 3, 4], [3, 3, 4], [3, 3, 4], [3, 3, 4]],
+            &[[4, 4, 5], [5, 4, 5], [6, 4, 5], [7, 4, 5]],
+        ];
+        let rows: Vec<[i64; 3]> = of_part.concat();
+        let members = (0..3).map(|u| {
+            Partition::from_labels(&rows.iter().map(|row| row[u]).collect::<Vec<_>>()).unwrap()
+        });
+        let plain = Ensemble::new(members.collect()).unwrap();
+        for k in 1..=4 {
+            let found = USenc::new(k).streamed(&plain, &()).unwrap().output;
+            for seed in 0..20 {
+                let mut order: Vec<usize> = (0..16).collect();
+                Seed(seed).stream().shuffle(&mut order);
+                let moved = plain.select_objects(&order).unwrap();
+                let streamed = USenc::new(k).streamed(&moved, &()).unwrap().output;
+                assert!(streamed == USenc::new(k).consensus(&moved).unwrap(), "{k} {order:?}");
+                assert!(streamed == found.select(&order).unwrap(), "{k} {order:?}");
+            }
+        }
     }
 
     #[test]

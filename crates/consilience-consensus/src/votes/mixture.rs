@@ -28,7 +28,10 @@ const BLUR: f64 = 0.1;
 /// Each consensus cluster draws each member's label from a distribution of its own, independently:
 /// soft, linear, no matching of labels, any numbers of clusters. Use it where memberships with a
 /// likelihood behind them are wanted, on up to millions of objects; graph methods usually score
-/// higher, since members are never independent.
+/// higher, since members are never independent. For the same reason its probabilities are too near
+/// 0 and 1: an error that members share counts as evidence as often as it is made. On Gaussian
+/// classes of 180, 15 and 15 objects under k-means members all 210 objects got .99 or more, and 94
+/// of them were right.
 ///
 /// The log-likelihood `sum_i s_i ln sum_c p_c prod_u q_uc(label_u(i))`, with the product over the
 /// members that label i, never falls from one step to the next; that of the best start is the
@@ -206,6 +209,8 @@ impl NodeConsensus for MixtureModel {
 
 /// The [`MixtureModel`] with its probabilities of the components for each object; unlabelled
 /// objects are uniform with evidence 0.
+///
+/// They say how sure the model is, not how often it is right: see [`MixtureModel`].
 ///
 /// ```
 /// use consilience::{ConsensusFunction, Ensemble, Partition};

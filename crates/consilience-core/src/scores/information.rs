@@ -32,6 +32,14 @@ pub enum Normalizer {
     Min,
 }
 
+crate::names! {
+    name "normalizer" Normalizer:
+    "max" => Max,
+    "sqrt" => Sqrt,
+    "arithmetic" => Arithmetic,
+    "min" => Min,
+}
+
 impl Normalizer {
     pub(super) fn of(self, a: f64, b: f64) -> f64 {
         match self {

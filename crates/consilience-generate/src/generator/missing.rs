@@ -52,6 +52,15 @@ pub enum Missing {
     Member,
 }
 
+consilience_core::names! {
+    name "way with missing values" Missing:
+    "error" => Refuse,
+    "mean" => Mean,
+    "median" => Median,
+    "nearest" => Nearest,
+    "member" => Member,
+}
+
 impl Missing {
     /// The table with its holes filled, in double precision.
     ///

@@ -21,6 +21,10 @@ pub enum Scale {
     ZScore,
 }
 
+consilience_core::names! {
+    name "scale" Scale: "none" => None, "minmax" => MinMax, "zscore" => ZScore
+}
+
 /// `(x unit - centre) factor` of one feature; the unit is a power of two that keeps squares in
 /// range.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -15,6 +15,7 @@ use ndarray::{Array2, Axis};
 
 pub use judgement::{JudgedCandidate, LinkJudgement};
 
+use crate::table;
 use candidates::{Candidate, Fitted, Problem};
 use folds::HeldOut;
 use folds::keeps;
@@ -204,7 +205,7 @@ impl LinkedClustering {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<LinkedFit>> {
-        let features = features.into().dense()?;
+        let features = table::of(features.into(), "a linked clustering", table::MAPPED)?;
         self.check(features.into(), side)?;
         observer.check()?;
         let x = self.table(features)?;
@@ -250,7 +251,7 @@ impl LinkedClustering {
         side: &SideInformation,
         observer: &dyn Observer,
     ) -> Result<Fit<Clustering>> {
-        let features = features.into().dense()?;
+        let features = table::of(features.into(), "a linked clustering", table::MAPPED)?;
         self.check(features.into(), side)?;
         let known = self.candidates.iter().find(|c| c.name() == candidate);
         let candidate = known.ok_or_else(|| candidates::unknown(candidate))?;

@@ -153,7 +153,8 @@ impl Questioner {
     ///
     /// # Complexity
     /// O(m^2) time for m cells and O(a log a) for a answers so far; where the metric is learned
-    /// again, after 100, 200, 400, ... answers, O(n (p r + m r)).
+    /// again, after 100, 200, 400, ... answers, O(n (p r + m r)), and what is known of answers and
+    /// cells stands twice in memory.
     ///
     /// # Errors
     /// An object that does not exist, the same object twice, fewer than two objects, not one group
@@ -161,6 +162,15 @@ impl Questioner {
     /// all answers, s (s - 1) / 2 of s objects, exceed the
     /// [memory budget](QuestionerOptions::memory_budget): nothing is taken then.
     pub fn answer(&mut self, answers: &[Answer]) -> Result<()> {
+        self.answer_observed(answers, &())
+    }
+
+    /// As [`answer`](Questioner::answer); the observer may cancel while the metric is learned
+    /// again.
+    ///
+    /// # Errors
+    /// As [`answer`](Questioner::answer), and where the observer cancels: nothing is taken then.
+    pub fn answer_observed(&mut self, answers: &[Answer], observer: &dyn Observer) -> Result<()> {
         let pairs = answers.iter().fold(self.evidence.votes, |pairs, answer| {
             let size = answer.objects.len();
             pairs.saturating_add(size.saturating_mul(size.saturating_sub(1)) / 2)
@@ -172,15 +182,19 @@ impl Questioner {
         if answers.is_empty() {
             return Ok(());
         }
-        for answer in answers {
-            self.take(answer);
-        }
         // Groups finer than the clusters do not show what workers join.
         let coarse = self.groups == self.clusters;
-        if coarse && self.spent >= FIRST_METRIC.max(2 * self.learned_at) {
-            self.learned_at = self.spent;
-            self.join();
-            self.learn(&())?;
+        let spent = self.spent + answers.iter().map(Answer::price).sum::<usize>();
+        if coarse && spent >= FIRST_METRIC.max(2 * self.learned_at) {
+            // Learning may be cancelled: this one is as before then.
+            let mut next = self.clone();
+            next.learned_at = spent;
+            answers.iter().for_each(|answer| next.take(answer));
+            next.join();
+            next.learn(observer)?;
+            *self = next;
+        } else {
+            answers.iter().for_each(|answer| self.take(answer));
         }
         self.evidence.estimate();
         self.join();
@@ -213,7 +227,7 @@ impl Questioner {
                 self.evidence.add((i.min(j), i.max(j)), vote, likeness);
             }
         }
-        self.spent += objects.len() - 1;
+        self.spent += answer.price();
     }
 
     /// How alike the nodes are that bring two objects together.
@@ -230,7 +244,9 @@ impl Questioner {
         let cell = self.tree.labels(self.tree.made_for(self.groups));
         let groups = cell.iter().max().map_or(1, |&most| most as usize + 1);
         let labels: Vec<u32> = self.cells.of.iter().map(|&c| cell[c as usize]).collect();
+        observer.check()?;
         self.space.learn(&labels, groups);
+        observer.check()?;
         if self.cells.len() < self.n_objects() {
             self.cells = self.cells.again(self.space.z.view(), self.options.seed, observer)?;
         } else {

@@ -9,6 +9,7 @@ use super::evidence::Evidence;
 use super::joins::Joins;
 use super::space::Space;
 use super::tree::{Odds, Tree};
+use crate::table;
 
 /// Cells at least, and for each cluster.
 const CELLS: (usize, usize) = (300, 4);
@@ -108,7 +109,7 @@ impl QuestionerOptions {
         features: impl Into<Features<'a>>,
         observer: &dyn Observer,
     ) -> Result<Questioner> {
-        let features = features.into().dense()?;
+        let features = table::of(features.into(), "a questioner", table::MAPPED)?;
         let clusters = self.check(features.into())?;
         let n = features.n_objects();
         let most = self.cells.unwrap_or(CELLS.0.max(CELLS.1 * clusters)).min(n);
@@ -118,7 +119,8 @@ impl QuestionerOptions {
         self.memory.check_table("objects and cells", n, most, 8)?;
         let groups = clusters.max(GROUPS.0.min(n / GROUPS.1));
         self.memory.check_table("objects and groups", n, groups, 16)?;
-        let mut space = Space::new(Scaled::new(features).features().to_f64()?, self.seed);
+        let x = Scaled::new(features).features().to_f64()?;
+        let mut space = Space::new(x, self.seed, observer)?;
         space.learn_alone(groups, self.seed, observer)?;
         let cells = Cells::new(space.z.view(), most, self.seed, observer)?;
         let evidence = Evidence::new(Odds { offset: 0.0, slope: SLOPE, lapse: 0.0 });

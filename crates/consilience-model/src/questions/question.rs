@@ -60,6 +60,11 @@ impl Answer {
         Answer { worker, objects: vec![i, j], groups: vec![0, usize::from(!same)] }
     }
 
+    /// Answers about pairs that it counts as.
+    pub(super) fn price(&self) -> usize {
+        self.objects.len() - 1
+    }
+
     /// A group for each of the objects, by any names.
     pub fn groups<L: PartialEq>(worker: usize, objects: &[usize], groups: &[L]) -> Self {
         let first = |g: &L| groups.iter().position(|h| h == g).unwrap_or(groups.len());

@@ -4,8 +4,8 @@
 use consilience_core::{Observer, Result, Seed};
 use consilience_num::eigen::symmetric_eigen;
 use consilience_num::kmeans::{self, KMeansOptions};
-use consilience_num::svd::{SvdOptions, truncated_svd};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
+use consilience_num::svd::{SvdOptions, try_truncated_svd};
+use ndarray::{ArcArray2, Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 
 /// Leading components of the features that are kept, and directions of the metric.
 const COMPONENTS: usize = 64;
@@ -19,26 +19,26 @@ const HALF: f64 = 0.5;
 /// Memberships below this are read as 0.
 const LEAST: f64 = 1e-4;
 
-/// Coordinates of the objects.
+/// Coordinates of the objects. Tables of a row for each object are shared with copies.
 #[derive(Clone, Debug)]
 pub(super) struct Space {
     /// Leading components, n x p, of mean 0 and mean square 1.
-    components: Array2<f64>,
+    components: ArcArray2<f64>,
     /// Their scatter, p x p.
     total: Array2<f64>,
     /// The components under the metric, n x r.
-    pub(super) z: Array2<f64>,
+    pub(super) z: ArcArray2<f64>,
 }
 
 impl Space {
     /// The leading components of finite features, as they are.
-    pub(super) fn new(mut x: Array2<f64>, seed: Seed) -> Self {
+    pub(super) fn new(mut x: Array2<f64>, seed: Seed, observer: &dyn Observer) -> Result<Self> {
         let n = x.nrows();
         if let Some(mean) = x.mean_axis(Axis(0)) {
             x -= &mean;
         }
         let count = COMPONENTS.min(x.ncols());
-        let found = truncated_svd(&x, &SvdOptions::new(count).seed(seed));
+        let found = try_truncated_svd(&x, &SvdOptions::new(count).seed(seed), observer)?;
         let mut y = found.left;
         for (mut column, value) in y.columns_mut().into_iter().zip(&found.values) {
             column *= *value;
@@ -51,9 +51,9 @@ impl Space {
         if square > 0.0 {
             y /= square.sqrt();
         }
-        let components = y.as_standard_layout().into_owned();
+        let components = y.as_standard_layout().into_owned().into_shared();
         let total = components.t().dot(&components) / n as f64;
-        Space { z: components.clone(), components, total }
+        Ok(Space { z: components.clone(), components, total })
     }
 
     /// Learns the first metric: a Gaussian mixture with one scatter for all its groups.
@@ -70,7 +70,7 @@ impl Space {
         for _ in 0..MIXTURE {
             observer.check()?;
             let (means, sizes) = means(self.components.view(), &q);
-            self.z = self.components.dot(&self.map(&means, &sizes, false));
+            self.z = self.components.dot(&self.map(&means, &sizes, false)).into_shared();
             let centres = means.dot(&self.map(&means, &sizes, false));
             let shares = &sizes / self.components.nrows() as f64;
             q = memberships(self.z.view(), centres.view(), shares.view(), 1.0);
@@ -88,7 +88,7 @@ impl Space {
 
     fn place(&mut self, means: &Array2<f64>, sizes: &Array1<f64>) {
         let map = self.map(means, sizes, true);
-        self.z = self.components.dot(&map).as_standard_layout().into_owned();
+        self.z = self.components.dot(&map).as_standard_layout().into_owned().into_shared();
     }
 
     /// Directions in which groups differ, each in units of the deviation within groups; `weighed`

@@ -1,7 +1,8 @@
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use consilience_core::scores::{Normalizer, normalized_mutual_information};
-use consilience_core::{Clusters, ErrorKind, MemoryBudget, Partition, Seed};
+use consilience_core::{Clusters, ErrorKind, MemoryBudget, Observer, Partition, Seed};
 use ndarray::{Array2, array};
 
 use super::evidence::{Evidence, Vote};
@@ -351,6 +352,45 @@ fn answers_keep_to_the_memory_budget() {
     assert_eq!((error.kind(), questioner.spent()), (ErrorKind::TooLarge, 0));
     questioner.answer(&[Answer::groups(0, &all[..20], &all[..20])]).unwrap();
     assert_eq!(questioner.spent(), 19);
+}
+
+/// Asks to stop from the given query on.
+struct StopFrom(usize, AtomicUsize);
+
+impl Observer for StopFrom {
+    fn cancelled(&self) -> bool {
+        self.1.fetch_add(1, Ordering::Relaxed) >= self.0
+    }
+}
+
+#[test]
+fn cancelled_while_the_metric_is_learned_again_it_is_as_before() {
+    let (x, classes) = world(120, 2);
+    let mut before = QuestionerOptions::new(12).cells(40).seed(Seed(1)).start(&x).unwrap();
+    let said = |i: usize| {
+        let j = (i * 7 + 1 + i / 60) % 120;
+        Answer::pair(i % 3, i, j, classes[i] == classes[j])
+    };
+    let said: Vec<Answer> = (0..120).map(said).collect();
+    before.answer(&said[..60]).unwrap();
+    let seen = |q: &Questioner| (q.spent(), q.confidence(), q.workers(), q.propose(20));
+    let mut whole = before.clone();
+    whole.answer(&said[60..]).unwrap();
+    let mut again = before.clone();
+    let mut refused = 0;
+    loop {
+        let stop = StopFrom(refused, AtomicUsize::new(0));
+        match again.answer_observed(&said[60..], &stop) {
+            Ok(()) => break,
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Cancelled),
+        }
+        assert_eq!(seen(&again), seen(&before));
+        refused += 1;
+    }
+    // Before the map, before the cells and in each iteration of these.
+    assert!(refused > 3, "{refused}");
+    assert_eq!(seen(&again), seen(&whole));
+    assert_ne!(seen(&again), seen(&before));
 }
 
 #[test]

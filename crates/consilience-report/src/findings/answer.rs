@@ -205,7 +205,10 @@ fn verdict(
     } else if least == most {
         String::new()
     } else {
-        format!(" The number of clusters is less sure: criteria say {least} to {most}.")
+        format!(
+            " The number of clusters is less sure: criteria say {least} to {most}; beyond these, \
+             more are likelier than fewer."
+        )
     };
     let Some(alike) = trust.diversity.map(|d| 1.0 - d) else {
         return "There is a single base clustering: this is that clustering again, and nothing \

@@ -17,6 +17,10 @@ pub enum PairLoss {
     Probability,
 }
 
+consilience_core::names! {
+    name "loss" PairLoss: "squared" => Squared, "probability" => Probability
+}
+
 impl PairLoss {
     /// Sum over pairs whose rows are the two halves of each row of F (r x 2 pairs).
     pub(crate) fn value(self, link: Link, f: &[f64], pairs: usize) -> f64 {

@@ -37,6 +37,7 @@ pub use method::{AnyConsensus, Method, NamedResult};
 pub use parameters::Parameter;
 pub use settings::Settings;
 
+use crate::core::expected_one_of;
 use crate::{Error, Result};
 
 /// Every method, in the order of the program's `--list`.
@@ -70,42 +71,7 @@ pub fn methods() -> &'static [Method] {
 #[doc(alias = "find")]
 pub fn by_name(name: &str) -> Result<&'static Method> {
     methods().iter().find(|m| m.name() == name).ok_or_else(|| {
-        let (like, others): (Vec<&str>, Vec<&str>) =
-            methods().iter().map(Method::name).partition(|known| is_like(known, name));
-        let hint = match like.as_slice() {
-            [] => String::new(),
-            like => format!("did you mean {}? ", like.join(" or ")),
-        };
-        let expected: Vec<&str> = like.into_iter().chain(others).collect();
-        Error::invalid(format!(
-            "consensus function {name:?}: unknown; {hint}expected one of {}",
-            expected.join(", ")
-        ))
+        let expected = expected_one_of(name, methods().iter().map(Method::name));
+        Error::invalid(format!("consensus function {name:?}: unknown; {expected}"))
     })
-}
-
-/// Whether somebody who wrote `asked` may have meant `known`: the name of a family without its
-/// linkage, or at most two slips of the fingers in a name of at least four letters.
-fn is_like(known: &str, asked: &str) -> bool {
-    let asked = asked.trim().to_lowercase().replace(['_', ' '], "-");
-    if asked.is_empty() {
-        return false;
-    }
-    let family = known.split('-').next() == asked.split('-').next();
-    family || (asked.len() >= 4 && slips(known.as_bytes(), asked.as_bytes()) <= 2)
-}
-
-/// Letters to insert, remove or replace between two names (Levenshtein's distance).
-fn slips(a: &[u8], b: &[u8]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = corner + usize::from(x != y);
-            corner = row[j + 1];
-            row[j + 1] = replaced.min(corner + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -2,7 +2,7 @@
 
 use super::method::Recipe;
 use super::{AnyConsensus, Settings};
-use crate::bregman::{Divergence, Pairs, Pcc, Solver};
+use crate::bregman::{Divergence, Pairs, Pcc};
 use crate::completion::{EcmcAl, Penalty};
 use crate::consensus::*;
 use crate::graph::CutMethod;
@@ -10,41 +10,13 @@ use crate::trust::Recommended;
 use crate::walk::*;
 use crate::{Error, Linkage, Result};
 
-const LINKAGES: &[(&str, Linkage)] = &[
-    ("average", Linkage::Average),
-    ("complete", Linkage::Complete),
-    ("single", Linkage::Single),
-    ("ward", Linkage::Ward),
-    ("centroid", Linkage::Centroid),
-    ("median", Linkage::Median),
-];
-
-const SOLVERS: &[(&str, Solver)] =
-    &[("newton", Solver::Newton), ("line-search", Solver::LineSearch)];
-
-const WALK_MEASURES: &[(&str, TrajectoryMeasure)] =
-    &[("cosine", TrajectoryMeasure::Cosine), ("tanimoto", TrajectoryMeasure::Tanimoto)];
-
-const WALK_SOLVERS: &[(&str, PtsSolver)] = &[
-    ("cheapest", PtsSolver::Cheapest),
-    ("products", PtsSolver::Products),
-    ("eigenpairs", PtsSolver::Eigenpairs),
-];
-
-const CUTS: &[(&str, CutMethod)] = &[
-    ("spectral", CutMethod::Spectral),
-    ("hypergraph", CutMethod::Hypergraph),
-    #[cfg(feature = "metis")]
-    ("metis", CutMethod::Metis),
-];
-
 /// Sets what was given: each parameter by the setter of its name.
 macro_rules! tuned {
-    ($settings:expr, $value:expr $(, $kind:ident $name:ident $(by $words:expr)?)*) => {{
+    ($settings:expr, $value:expr $(, $kind:ident $name:ident)*) => {{
         #[allow(unused_mut)]
         let mut value = $value;
         $(
-            if let Some(given) = $settings.$kind(stringify!($name) $(, $words)?)? {
+            if let Some(given) = $settings.$kind(stringify!($name))? {
                 value = value.$name(given);
             }
         )*
@@ -93,7 +65,7 @@ macro_rules! cut {
     ($name:ident, $type:ident) => {
         hard!($name, |s| {
             starts_of_cut(s)?;
-            seeded!(s, $type, count restarts, word cut_method by CUTS)
+            seeded!(s, $type, count restarts, word cut_method)
         });
     };
 }
@@ -116,8 +88,8 @@ macro_rules! walking {
             value,
             count elite_neighbours,
             count walk_length,
-            word measure by WALK_MEASURES,
-            word solver by WALK_SOLVERS
+            word measure,
+            word solver
         )
     }};
 }
@@ -132,12 +104,12 @@ fn evidence(s: &Settings, linkage: Linkage) -> EvidenceAccumulation {
 
 fn links(s: &Settings, of: LinkBased) -> Result<LinkBased> {
     let of = of.memory_budget(s.budget);
-    Ok(tuned!(s, of, number decay, word linkage by LINKAGES))
+    Ok(tuned!(s, of, number decay, word linkage))
 }
 
 /// Refuses random starts for a cut that has none to choose from.
 fn starts_of_cut(s: &Settings) -> Result<()> {
-    let cut = s.word("cut_method", CUTS)?.unwrap_or_default();
+    let cut: CutMethod = s.word("cut_method")?.unwrap_or_default();
     if s.count("restarts")?.is_some() && cut != CutMethod::Spectral {
         return Err(Error::invalid("restarts: only with cut_method=spectral"));
     }
@@ -149,7 +121,7 @@ fn walker(s: &Settings) -> Result<RandomWalker> {
     let least = s.count("region")?;
     let agreed = SeedRule::Agreement { least: least.unwrap_or(5) };
     let rules = [("supported", SeedRule::Supported), ("agreement", agreed)];
-    let rule = s.word("seeds", &rules)?.unwrap_or_default();
+    let rule = s.among("seeds", &rules)?.unwrap_or_default();
     if least.is_some() && rule != agreed {
         return Err(Error::invalid("region: only with seeds=agreement"));
     }
@@ -157,7 +129,7 @@ fn walker(s: &Settings) -> Result<RandomWalker> {
 }
 
 fn completed(s: &Settings) -> Result<EcmcAl> {
-    let mut ecmc = seeded!(s, EcmcAl, flag entries, word linkage by LINKAGES);
+    let mut ecmc = seeded!(s, EcmcAl, flag entries, word linkage);
     if let Some(c) = s.number("c")? {
         ecmc = ecmc.penalty(Penalty::Scaled(c));
     }
@@ -175,7 +147,7 @@ fn probabilistic(s: &Settings, divergence: impl Divergence + 'static) -> Result<
         count restarts,
         number tolerance,
         count max_iterations,
-        word solver by SOLVERS,
+        word solver,
         flag collapse
     )
     .divergence(divergence);
@@ -188,13 +160,13 @@ fn probabilistic(s: &Settings, divergence: impl Divergence + 'static) -> Result<
 tree!(PTA_AL, |s| walks(s, Linkage::Average)?);
 tree!(PTA_CL, |s| walks(s, Linkage::Complete)?);
 tree!(PTA_SL, |s| walks(s, Linkage::Single)?);
-tree!(EAC_AL, |s| tuned!(s, evidence(s, Linkage::Average), word linkage by LINKAGES));
+tree!(EAC_AL, |s| tuned!(s, evidence(s, Linkage::Average), word linkage));
 tree!(EAC_CL, |s| evidence(s, Linkage::Complete));
 tree!(EAC_SL, |s| evidence(s, Linkage::Single));
 tree!(EAC_WARD, |s| evidence(s, Linkage::Ward));
 hard!(PTGP, |s| tuned!(s, walking!(s, seeded!(s, Ptgp)), count restarts, count dense_limit));
-tree!(WEAC, |s| budgeted!(s, Weac, number agreement_exponent, word linkage by LINKAGES));
-tree!(LWEA, |s| budgeted!(s, Lwea, number entropy_scale, word linkage by LINKAGES));
+tree!(WEAC, |s| budgeted!(s, Weac, number agreement_exponent, word linkage));
+tree!(LWEA, |s| budgeted!(s, Lwea, number entropy_scale, word linkage));
 tree!(EC_CMS, |s| budgeted!(
     s,
     EcCms,
@@ -205,7 +177,7 @@ tree!(EC_CMS, |s| budgeted!(
     number tolerance,
     count max_iterations,
     count largest_component,
-    word linkage by LINKAGES
+    word linkage
 ));
 tree!(SDGCA, |s| budgeted!(
     s,
@@ -217,9 +189,9 @@ tree!(SDGCA, |s| budgeted!(
     number tolerance,
     count max_iterations,
     count largest_component,
-    word linkage by LINKAGES
+    word linkage
 ));
-tree!(ECPCS_HC, |s| budgeted!(s, EcpcsHc, count steps, word linkage by LINKAGES));
+tree!(ECPCS_HC, |s| budgeted!(s, EcpcsHc, count steps, word linkage));
 tree!(WCT, |s| links(s, LinkBased::wct(s.clusters))?);
 tree!(SRS, |s| tuned!(s, links(s, LinkBased::srs(s.clusters))?, count iterations));
 tree!(ECMC, |s| completed(s)?);

@@ -1,6 +1,7 @@
 use std::str::FromStr;
 
 use super::Parameter;
+use crate::core::{Named, named};
 use crate::{Clusters, Error, MemoryBudget, Result, Seed};
 
 /// What a [`Method`](super::Method) is built with.
@@ -107,24 +108,20 @@ impl Settings {
         self.get(name, "a number")
     }
 
-    /// One of some words.
-    pub(super) fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<Option<T>> {
-        let Some(Value { said, text, .. }) = self.value(name) else { return Ok(None) };
-        match words.iter().find(|(word, _)| word == text) {
-            Some(&(_, meaning)) => Ok(Some(meaning)),
-            None => {
-                let known: Vec<&str> = words.iter().map(|w| w.0).collect();
-                Err(Error::invalid(format!(
-                    "{said} {text:?}; expected one of {}",
-                    known.join(", ")
-                )))
-            }
-        }
+    /// A value by its name.
+    pub(super) fn word<T: Named>(&self, name: &str) -> Result<Option<T>> {
+        self.among(name, T::NAMES)
     }
 
     /// Yes or no.
     pub(super) fn flag(&self, name: &str) -> Result<Option<bool>> {
-        self.word(name, &[("true", true), ("false", false)])
+        self.among(name, &[("true", true), ("false", false)])
+    }
+
+    /// One of some words.
+    pub(super) fn among<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<Option<T>> {
+        let Some(Value { said, text, .. }) = self.value(name) else { return Ok(None) };
+        named(said, text, words).map(Some)
     }
 
     fn value(&self, name: &str) -> Option<&Value> {

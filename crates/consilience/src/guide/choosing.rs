@@ -116,6 +116,10 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 //!
+//! A probability near 1 is no promise. The mixture takes members as independent, and an error that
+//! they share counts as evidence as often as it is made: on Gaussian classes of 180, 15 and 15
+//! objects under k-means members it gave all 210 objects .99 or more, and 94 of them were right.
+//!
 //! The labels of two results are not the same clusters: each numbers its own by the first object.
 //! [`scores`](crate::scores) compare clusterings whatever their labels are.
 //!
@@ -179,10 +183,11 @@
 //! at most;
 //! [`at_least`](crate::trust::ClusterNumber::at_least) and
 //! [`up_to`](crate::trust::ClusterNumber::up_to) set other limits. If eigengap,
-//! PAC and lifetime name one number, which is rare, it is recommended. Otherwise the recommendation
-//! is the geometric mean of eigengap, lifetime and directions, drawn towards 7 the more they
-//! differ, and so may lie outside of them. On data with known classes the median relative error is
-//! 38 % (`docs/choosing.md`): a number that you know from elsewhere is better.
+//! PAC and lifetime name one number and none has a warning, which is rare, it is recommended.
+//! Otherwise the recommendation is the geometric mean of eigengap, lifetime and directions, drawn
+//! towards 7 the more they differ, and so may lie outside of them. On data with known classes the
+//! median relative error is 38 % (`docs/choosing.md`): a number that you know from elsewhere is
+//! better.
 //!
 //! # How far to trust it
 //!

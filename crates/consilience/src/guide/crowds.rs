@@ -75,6 +75,41 @@
 //! [`Answers::from_groupings`]: crate::crowd::Answers::from_groupings
 //! [`Answers::from_pairs`]: crate::crowd::Answers::from_pairs
 //!
+//! # Answers in files
+//!
+//! `io` reads a table of answers, its columns known by their names, and `files` makes [`Answers`]
+//! of any of its forms. Workers, objects and groups may have names:
+//!
+#![cfg_attr(feature = "io", doc = "```")]
+#![cfg_attr(not(feature = "io"), doc = "```ignore")]
+//! use consilience::crowd::CrowdClustering;
+//! use consilience::files;
+//! use consilience::io::{Format, Input};
+//!
+//! # let mut text = "worker,i,j,same\n".to_owned();
+//! # for (worker, i) in ["ann", "bob", "eve"].iter().flat_map(|w| (0..8).map(move |i| (w, i))) {
+//! #     let j = (i + 1) % 8;
+//! #     text += &format!("{worker},photo {i},photo {j},{}\n", (i < 4) == (j < 4));
+//! # }
+//! // worker,i,j,same
+//! // ann,photo 0,photo 1,true
+//! // ...
+//! // From a path: `io::read_answers("answers.csv")?`.
+//! let table = Input::in_memory(text.as_bytes(), Format::Csv).answers(&())?.output;
+//! let answers = files::answers(&table, table.n_objects())?;
+//! let result = CrowdClustering::new(2).fit(&answers, &())?.output;
+//! assert_eq!(result.partition.sizes(), [4, 4]);
+//! for worker in &result.workers {
+//!     println!("{}: informedness {:.2}", table.worker(worker.worker), worker.informedness());
+//! }
+//! for question in result.ask_pairs(3) {
+//!     println!("are {} and {} alike?", table.object(question.i), table.object(question.j));
+//! }
+//! # Ok::<(), consilience::Error>(())
+//! ```
+//!
+//! [`Answers`]: crate::crowd::Answers
+//!
 //! # Answers about some objects
 //!
 //! Where the crowd saw a sample only, and all objects have features,
@@ -123,7 +158,8 @@
 //! It fits a block model of the workers in two forms. In the second each worker confuses clusters
 //! in their own way, as people do who know one kind each and sort the rest together; it is taken
 //! where the evidence for it is higher by 3 nats. Where objects were compared less often than there
-//! are clusters, as in entity resolution, pairs are merged greedily in place of either. Robust
+//! are clusters, as in entity resolution, or answers agree and leave more clusters than were asked
+//! for, pairs are merged greedily in place of either. Robust
 //! matrix completion, latent classes, Dawid and Skene's model and Bayesian crowdclustering are
 //! available by name.
 //!
@@ -135,11 +171,12 @@
 //! use consilience::Clusters;
 //! use consilience::crowd::{Answers, CrowdClustering, GroupAnswer};
 //!
-//! // Fifteen workers sort 20 of 40 objects each into four kinds.
+//! // Fifteen workers sort 20 of 40 objects each into four kinds; one has other kinds.
 //! let mut rows = Vec::new();
 //! for worker in 0..15 {
 //!     for item in (0..40).filter(|i| (i / 4 + worker) % 2 == 0) {
-//!         rows.push(GroupAnswer { worker, task: 0, item, group: item % 4 });
+//!         let group = if worker == 0 { item / 10 } else { item % 4 };
+//!         rows.push(GroupAnswer { worker, task: 0, item, group });
 //!     }
 //! }
 //! let answers = Answers::from_groupings(40, &rows)?;
@@ -151,4 +188,6 @@
 //!
 //! The number is the most probable one by the posterior of Bayesian crowdclustering
 //! ([`PositionModel`](crate::crowd::PositionModel)). The result also has the rank of the completed
-//! similarity, and the report says where the two disagree.
+//! similarity, and the report says where the two disagree. Where no answer contradicts another and
+//! every two sets that were called the same were called apart, these are the clusters, and neither
+//! is found.

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use consilience::Fit;
 use consilience::completion::Completion;
+use consilience::core::number_of;
 use consilience::crowd::Answers;
 
 use super::Job;
@@ -52,12 +53,14 @@ pub(super) fn run(args: &Complete, path: &Path, terminal: &Terminal) -> Outcome<
 fn describe(rows: usize, answers: &Answers, completed: &Completion, summary: &mut Summary) {
     let (pairs, objects, workers) =
         (answers.n_pair_answers(), answers.answered().len(), answers.n_workers());
+    let of = |count: usize, thing| number_of(count as u64, thing);
+    let said = format!("{rows} about {} by {}", of(objects, "object"), of(workers, "worker"));
     summary
         .data("workers", workers)
         .data("pair_answers", pairs)
         .data("answered", objects)
         .data("answers", rows)
-        .line("answers", format!("{rows} about {objects} objects by {workers} workers"))
+        .line("answers", said)
         .line("compared pairs", pairs)
         .both("completed_rank", "rank of the answers", completed.rank());
 }

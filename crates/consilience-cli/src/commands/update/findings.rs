@@ -1,5 +1,6 @@
 //! What `update` says of its work.
 
+use consilience::core::number_of;
 use consilience::follow::{CrossValidation, LinkEvidence, MapLearner};
 use consilience::io::ObjectIds;
 use consilience::simplex::{Questions, Violations};
@@ -55,8 +56,8 @@ fn batch_line(done: &Done, summary: &mut Summary) {
         name => format!("batch {name}"),
     };
     let text = format!(
-        "{} constraints, {} of them new, violated {} before and {} after, {:.2} ms",
-        done.batch.pairs.len(),
+        "{}, {} of them new, violated {} before and {} after, {:.2} ms",
+        number_of(done.batch.pairs.len() as u64, "constraint"),
         done.report.new_constraints,
         done.report.before.total(),
         done.report.after.total(),

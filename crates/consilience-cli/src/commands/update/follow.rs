@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use consilience::follow::{CrossValidation, MemberGrowth, MetricRule, Updater, UpdaterSetup};
-use consilience::io::Batch;
+use consilience::io::{Batch, ObjectIds};
 use consilience::simplex::{UpdateReport, UpdateRule};
 use consilience::{Ensemble, Fit, Partition, Report, Seed};
 use ndarray::Array2;
@@ -16,6 +16,7 @@ use crate::args::Update;
 use crate::choices::{self, Params};
 use crate::failure::{Failure, Outcome};
 use crate::memory;
+use crate::names;
 use crate::tables::Ask;
 use crate::tables::generate::scale;
 use crate::tables::update::{GROWTH, RULES, Rule};
@@ -124,7 +125,7 @@ impl<'a> Plan<'a> {
 
     /// Does the work.
     pub(super) fn follow(&self, inputs: Inputs, terminal: &Terminal) -> Outcome<Followed> {
-        let Inputs { ensemble, new, batches, features, stored, .. } = inputs;
+        let Inputs { ensemble, new, batches, features, stored, ids, .. } = inputs;
         let start = Instant::now();
         let mut seconds = Seconds::default();
         let resumed = stored.is_some();
@@ -144,7 +145,7 @@ impl<'a> Plan<'a> {
             ));
         }
         seconds.align = start.elapsed().as_secs_f64();
-        let batches = self.update(&mut updater, batches, terminal)?;
+        let batches = self.update(&mut updater, batches, ids.as_ref(), terminal)?;
         seconds.update = batches.iter().fold(0.0, |sum, done| sum + done.seconds);
         let start = Instant::now();
         let told = self.grow(&mut updater, features, terminal)?;
@@ -259,6 +260,7 @@ impl<'a> Plan<'a> {
         &self,
         updater: &mut Updater,
         batches: Vec<Batch>,
+        ids: Option<&ObjectIds>,
         terminal: &Terminal,
     ) -> Outcome<Vec<Done>> {
         let place = self.args.constraints.as_deref().unwrap_or(Path::new("")).display();
@@ -268,9 +270,10 @@ impl<'a> Plan<'a> {
         };
         // Before anything is followed, so that what is wrong is told with its line.
         let mut all = updater.constraints().clone();
+        let called = |object: usize| names::of_object(object, ids);
         for batch in &batches {
             for (pair, line) in batch.pairs.iter().zip(&batch.lines) {
-                all.add(pair.i, pair.j, pair.link).map_err(|error| {
+                all.add_called(pair.i, pair.j, pair.link, &called).map_err(|error| {
                     Failure::from(error).within(format!("{}, line {line}", within(batch)))
                 })?;
             }
