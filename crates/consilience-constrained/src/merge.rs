@@ -8,7 +8,7 @@ use crate::colouring::{colour, improve};
 use crate::points::Table;
 
 /// Steps of the search for a colouring at most: the default of [`CopKMeans`](crate::CopKMeans).
-pub(crate) const SEARCH: usize = 1_000_000;
+const SEARCH: usize = 1_000_000;
 /// Steps of each search for one that keeps more of what was united: there are many of them.
 const AGAIN: usize = 100_000;
 /// Passes of chain swaps that make a colouring cheaper.
@@ -264,14 +264,17 @@ pub(crate) fn merge_sets<R: Table>(
     let mut impossible = false;
     if !unions.unite_to(clusters, false, watch)? {
         let mut pace = Pace::new(watch.observer());
-        match way_out(side, &unions.done, clusters, &mut pace)? {
+        // The search has the memory of the costs in the meantime.
+        let done = std::mem::take(&mut unions.done);
+        drop(unions);
+        let way = way_out(side, &done, clusters, &mut pace)?;
+        let kept = way.as_ref().map_or(done.len(), |&(kept, _)| kept);
+        unions = Unions::new(rows, side, watch)?;
+        for &(a, b) in &done[..kept] {
+            unions.unite(a, b, &mut pace)?;
+        }
+        match way {
             Ok((kept, mut colour)) => {
-                let done = std::mem::take(&mut unions.done);
-                drop(unions);
-                unions = Unions::new(rows, side, watch)?;
-                for &(a, b) in &done[..kept] {
-                    unions.unite(a, b, &mut pace)?;
-                }
                 let centres = unions.far_apart(clusters, &mut pace)?;
                 let price = |s: usize, c: usize| unions.cost[[s, centres[c]]].1;
                 let neighbours = graph(side, &done[..kept], &mut pace)?;

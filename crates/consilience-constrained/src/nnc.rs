@@ -6,7 +6,7 @@ use consilience_core::{
 };
 use consilience_num::place::Place;
 
-use crate::merge::{Merged, SEARCH, merge_sets};
+use crate::merge::{Merged, merge_sets};
 use crate::number::{FEWER, checked_number};
 use crate::points::Table;
 use crate::sets::{Sets, with_table};
@@ -51,7 +51,8 @@ use crate::sets::{Sets, with_table};
 /// # Complexity
 /// O(n l d) time for l labelled objects, plus O(n d) for each cluster without labels; 12 n bytes
 /// beside the features. Uniting m sets takes O(m^2) memory; a search for a way to break no link is
-/// exponential at worst and ends after 1,000,000 steps; O(log m) shorter ones follow.
+/// exponential at worst and ends after 1,000,000 steps of O(m + k log k) each; O(log m) more of at
+/// most 100,000 steps follow.
 ///
 /// # Errors
 /// As [`ConstrainedClusterer::fit`];
@@ -100,11 +101,13 @@ impl ConstrainedClusterer for Nnc {
     ) -> Result<Fit<Clustering>> {
         let clusters = checked_number(self.name(), self.clusters, features, side)?;
         let known = side.labelled_sets().len();
-        let what = if side.stated().is_some() { "links that keep" } else { "labels of" };
-        let apart = if side.stated().is_some() { "sets all apart" } else { "classes" };
+        let what = match side.stated() {
+            Some(_) => format!("links that keep {known} sets all apart"),
+            None => format!("labels of {known} classes"),
+        };
         ensure!(
             known <= clusters || !side.are_classes(),
-            invalid("{what} {known} {apart}, {clusters} clusters asked for")
+            invalid("{what}; at most {clusters} asked for")
         );
         let mut watch = Watch::new(observer, "labelled sets", clusters);
         watch.step(0)?;
@@ -138,9 +141,9 @@ impl Nnc {
             if broken > 0 {
                 let are = if broken == 1 { "cannot-link is" } else { "cannot-links are" };
                 let why = if merged.impossible {
-                    "too few clusters to satisfy all".into()
+                    "too few clusters to satisfy all"
                 } else {
-                    format!("{SEARCH} steps found no way to unite the sets without that")
+                    "the search found no way to unite the sets without that"
                 };
                 report.notes.push(format!("{broken} {are} not respected: {why}"));
             }
@@ -239,7 +242,7 @@ mod tests {
         let x = array![[0.0], [1.0], [10.0], [11.0], [5.0]];
         let side = SideInformation::from_labels(&[0, 1, 2, -1, -1]).unwrap();
         let error = Nnc::new(2).fit(x.view().into(), &side, &()).unwrap_err();
-        assert_eq!(error.message(), "labels of 3 classes, 2 clusters asked for");
+        assert_eq!(error.message(), "labels of 3 classes; at most 2 asked for");
         let mut pairs = Constraints::new(5).unwrap();
         pairs.add(0, 2, Link::Cannot).unwrap();
         pairs.add(1, 3, Link::Cannot).unwrap();
@@ -273,7 +276,7 @@ mod tests {
         pairs.add(0, 2, Link::Cannot).unwrap();
         let side = SideInformation::from_constraints(&pairs);
         let error = Nnc::new(1).fit(x.view().into(), &side, &()).unwrap_err();
-        assert_eq!(error.message(), "links that keep 2 sets all apart, 1 clusters asked for");
+        assert_eq!(error.message(), "links that keep 2 sets all apart; at most 1 asked for");
     }
 
     #[test]

@@ -62,6 +62,7 @@ impl From<usize> for Clusters {
 }
 
 /// A whole number, `auto`, `lifetime`, `height=0.5` (the dissimilarity), `eigengap` or `survival`.
+/// `Display` says in words what is meant, which is not read.
 ///
 /// ```
 /// use consilience::Clusters;

@@ -43,6 +43,7 @@ pub enum Linkage {
     Median,
 }
 
+// The first three are all that there is for networks.
 crate::names! {
     name "linkage" Linkage:
     "single" => Single,

@@ -30,7 +30,8 @@ use consilience_io::{AnswerForm, AnswerTable};
 /// # Errors
 /// Those of [`Answers::from_groupings`], [`Answers::from_keywords`] and [`Answers::from_pairs`],
 /// with workers, tasks and objects as they are called in the file;
-/// [`ErrorKind::ShapeMismatch`] where the file names more objects.
+/// [`ErrorKind::ShapeMismatch`] where the file names more objects, and
+/// [`ErrorKind::OutOfRange`] where it numbers more.
 pub fn answers(table: &AnswerTable, objects: usize) -> Result<Answers> {
     answers_within(table, objects, 1, MemoryBudget::default())
 }

@@ -149,7 +149,9 @@ impl USenc {
         stop.check()?;
         if let Some(parts) = surplus(&labels, &weights, k, observer)? {
             drop(weights);
-            return match joined(&parts, k, &mut report)? {
+            let joined = joined(&parts, k, &mut report)?;
+            drop((parts, labels));
+            return match joined {
                 Some(partition) => Ok(Fit::new(partition, report)),
                 None => self.collapsed(ensemble, observer),
             };

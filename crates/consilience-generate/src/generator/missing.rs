@@ -52,6 +52,7 @@ pub enum Missing {
     Member,
 }
 
+// The last is for ensembles alone: where one table is clustered it is left out.
 consilience_core::names! {
     name "way with missing values" Missing:
     "error" => Refuse,

@@ -186,7 +186,9 @@ impl Questioner {
         let coarse = self.groups == self.clusters;
         let spent = self.spent + answers.iter().map(Answer::price).sum::<usize>();
         if coarse && spent >= FIRST_METRIC.max(2 * self.learned_at) {
-            // Learning may be cancelled: this one is as before then.
+            // Learning may be cancelled: this one is as before then, and there are two meanwhile.
+            let twice = pairs.saturating_mul(2);
+            self.options.memory.check_table("answers about pairs", twice, 1, PAIR_BYTES)?;
             let mut next = self.clone();
             next.learned_at = spent;
             answers.iter().for_each(|answer| next.take(answer));

@@ -51,7 +51,7 @@ const LENGTH: Parameter = Parameter::new("walk_length", HALF_ROOT, "1 to 1000")
     .alias(&["T"]);
 const LINKAGE: Parameter =
     Parameter::new("linkage", "average", LINKAGES).line("how clusters merge");
-const LINKAGES: &str = "average, complete, single, ward, centroid, median";
+const LINKAGES: &str = "single, average, complete, ward, centroid, median";
 const AGREEMENT: Parameter = Parameter::new("agreement_exponent", "2", "0 to 1000")
     .line("how much a member counts that agrees with the others")
     .alias(&["beta"]);
