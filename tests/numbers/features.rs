@@ -156,6 +156,7 @@ fn units_of_single_features_change_no_label_of_noise() {
 
 const MANY: Exceptions = &[
     ("CCSKL", "the nearest neighbours of a copy are its copies, and rounding decides which"),
+    ("MCCC", "with so few links it is spectral clustering of neighbours: of an object's copies"),
     ("consensus model", "members get as many clusters as the number of rows lets them"),
 ];
 

@@ -369,7 +369,7 @@ impl Found {
     }
 
     fn positions(fitted: FittedPositions) -> Self {
-        let labels = block_model::most_probable(fitted.q.view());
+        let labels = memberships::most_probable(fitted.q.view());
         Found {
             soft: Some(fitted.q),
             count: Some(fitted.count),

@@ -5,9 +5,9 @@ use libm::lgamma;
 use ndarray::ArrayView2;
 
 use crate::answers::Answers;
-use crate::block_model::ln_share;
 use crate::expected_counts::{ExpectedCounts, Shrinkage};
 use crate::likelihood::bernoulli;
+use crate::memberships::ln_share;
 use crate::rates::{OWN, Rates};
 
 /// Expected log-probability (nats) of the answers and clusters, plus the entropy of the

@@ -5,8 +5,9 @@ use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::answers::{Answers, Place};
 use crate::best::best_fits;
-use crate::block_model::{BlockModel, Occurrences, Others, most_probable};
+use crate::block_model::{BlockModel, Occurrences, Others};
 use crate::expected_counts::Sums;
+use crate::memberships::most_probable;
 
 /// Items that the shares of a task's groups count as in the groups of each cluster.
 const PSEUDO: f64 = 1.0;

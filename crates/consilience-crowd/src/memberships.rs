@@ -1,10 +1,9 @@
 //! Memberships of the answered objects, and of all.
 
 use consilience_core::{Memberships, Result, room};
-use ndarray::{Array2, ArrayViewMut1};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1};
 
 use crate::answers::Answers;
-use crate::block_model::{ln_share, most_probable};
 
 /// Mass that soft memberships from labels leave to the other clusters.
 const SOFTNESS: f64 = 0.1;
@@ -20,6 +19,20 @@ const UNSEEN: f64 = 2.0;
 /// s - 1 on each item count as nearly two, and an answer on two items alone as half of one.
 pub(crate) fn weight(items: usize) -> f64 {
     2.0 / (items as f64 + UNSEEN)
+}
+
+/// The most probable cluster of each row, the first of equals.
+pub(crate) fn most_probable(q: ArrayView2<'_, f64>) -> Vec<u32> {
+    let best = |row: ArrayView1<'_, f64>| {
+        (1..row.len()).fold(0, |b, c| if row[c] > row[b] { c } else { b }) as u32
+    };
+    q.rows().into_iter().map(best).collect()
+}
+
+/// Logarithms of the clusters' expected shares.
+pub(crate) fn ln_share(q: ArrayView2<'_, f64>) -> Vec<f64> {
+    let (n, k) = q.dim();
+    q.columns().into_iter().map(|c| ((c.sum() + 1.0) / (n + k) as f64).ln()).collect()
 }
 
 /// Soft memberships of hard labels.

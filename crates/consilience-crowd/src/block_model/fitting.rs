@@ -1,7 +1,7 @@
 //! The starts and the loop.
 
 use consilience_core::{Error, Observer, Report, Result, Seed, Status};
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use ndarray::{Array2, ArrayView2};
 
 use super::sweep::{Occurrences, Weights, sweep};
 use super::{BlockModel, growth};
@@ -11,7 +11,7 @@ use crate::best::{best_fits, each_of};
 use crate::dawid_skene::Turned;
 use crate::expected_counts::ExpectedCounts;
 use crate::latent_class::LatentClasses;
-use crate::memberships::soft;
+use crate::memberships::{ln_share, most_probable, soft};
 use crate::rates::{Rates, per_task};
 use crate::{dawid_skene, latent_class, spectral};
 
@@ -71,14 +71,6 @@ impl Fitted {
     pub(crate) fn labels(&self) -> Vec<u32> {
         most_probable(self.q.view())
     }
-}
-
-/// The most probable cluster of each row, the first of equals.
-pub(crate) fn most_probable(q: ArrayView2<'_, f64>) -> Vec<u32> {
-    let best = |row: ArrayView1<'_, f64>| {
-        (1..row.len()).fold(0, |b, c| if row[c] > row[b] { c } else { b }) as u32
-    };
-    q.rows().into_iter().map(best).collect()
 }
 
 /// Labels that fits begin from: spectral clusterings of the mean answers, the residual, the
@@ -286,12 +278,6 @@ fn fit_from(
     let (counts, _) = ExpectedCounts::of(answers, q.view(), model.shrinkage);
     let bound = bound(answers, &Rates::of(&counts, model.shrinkage), q.view());
     Ok(Trial { q, bound, iterations, converged })
-}
-
-/// Logarithms of the clusters' expected shares.
-pub(crate) fn ln_share(q: ArrayView2<'_, f64>) -> Vec<f64> {
-    let (n, k) = q.dim();
-    q.columns().into_iter().map(|c| ((c.sum() + 1.0) / (n + k) as f64).ln()).collect()
 }
 
 /// Expected log-likelihood of answers and clusters, plus the entropy of Q.

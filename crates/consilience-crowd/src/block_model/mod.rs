@@ -11,9 +11,7 @@ use consilience_core::{
 };
 use ndarray::{Array2, Axis};
 
-pub(crate) use fitting::{
-    Fitted, best, computed_starts, latent_classes, ln_share, most_probable, with_own_rates,
-};
+pub(crate) use fitting::{Fitted, best, computed_starts, latent_classes, with_own_rates};
 pub(crate) use sweep::{Occurrence, Occurrences, Others};
 #[cfg(test)]
 pub(crate) use tests::crowd;

@@ -1,10 +1,10 @@
 use consilience_core::Status;
 use consilience_core::scores::{Normalizer, adjusted_rand, normalized_mutual_information};
 
-use super::fitting::ln_share;
 use super::sweep::{Occurrences, Weights, sweep};
 use super::*;
 use crate::expected_counts::ExpectedCounts;
+use crate::memberships::ln_share;
 use crate::rates::{Rates, per_task};
 use crate::{GroupAnswer, PairAnswer, spectral};
 

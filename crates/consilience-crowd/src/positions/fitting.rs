@@ -13,8 +13,9 @@ use super::state::Fixed;
 use super::trials::{Tried, finished, highest, perturb, table};
 use crate::answer_counts::AnswerCounts;
 use crate::answers::Answers;
-use crate::block_model::{computed_starts, most_probable};
+use crate::block_model::computed_starts;
 use crate::cluster_count::ClusterCount;
+use crate::memberships::most_probable;
 use crate::spectral;
 
 /// Rounds after which starts are compared; a third of them goes on.
