@@ -15,7 +15,7 @@ type Module = Vec<String>;
 type Use = (bool, Vec<Vec<String>>);
 
 /// Circles that stay, each as the crate, the modules in it, and why.
-const ALLOWED: [(&str, &[&str], &str); 11] = [
+const ALLOWED: [(&str, &[&str], &str); 10] = [
     (
         "consilience-core",
         &["canonical", "ensemble", "microclusters"],
@@ -36,11 +36,6 @@ const ALLOWED: [(&str, &[&str], &str); 11] = [
         "consilience-crowd",
         &["between", "block_model/sweep", "expected_counts", "rates"],
         "expectations and rates of one model, which take turns",
-    ),
-    (
-        "consilience-crowd",
-        &["block_model/fitting", "latent_class"],
-        "each of the two models is a start of the other",
     ),
     (
         "consilience-crowd",

@@ -135,7 +135,7 @@ mod tests {
         assert!(turned[[2, 0]] > turned[[2, 1]] && turned[[2, 0]] < 0.500_001, "{turned}");
     }
 
-    /// Where a third of the labels was random, nearly all had a probability of .99 and more.
+    /// Two of five labels are random: nearly all objects had a probability of .99 and more.
     #[test]
     fn what_is_sure_is_right() {
         let (mut sure, mut right, mut told, mut known) = (0.0, 0.0, 0.0, 0.0);
