@@ -15,7 +15,8 @@ use consilience_io::{AnswerForm, AnswerTable};
 ///
 /// let mut text = "worker,task,item,group\n".to_owned();
 /// for (worker, item) in ["ann", "bob", "eve"].iter().flat_map(|w| (0..8).map(move |i| (w, i))) {
-///     text += &format!("{worker},monday,photo {item},{}\n", if item < 4 { "cats" } else { "dogs" });
+///     let group = if item < 4 { "cats" } else { "dogs" };
+///     text += &format!("{worker},monday,photo {item},{group}\n");
 /// }
 /// let table = Input::in_memory(text.as_bytes(), Format::Csv).answers(&())?.output;
 /// let answers = consilience::files::answers(&table, table.n_objects())?;

@@ -14,9 +14,10 @@ use crate::terminal::Terminal;
 /// Runs the command.
 pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     let method = method(args)?;
+    let scale = args.scale.parse::<Scale>();
     let mut setup = MemberSetup::new()
         .method(method)
-        .scale(scale(&args.scale)?)
+        .scale(scale.map_err(|error| Failure::from(error).within("--scale"))?)
         .members(args.members)
         .feature_fraction(args.feature_fraction)
         .object_fraction(args.object_fraction)
@@ -68,17 +69,6 @@ fn method(args: &Generate) -> Outcome<MemberMethod> {
         method = set.map_err(|error| Failure::from(error).within("--param"))?;
     }
     Ok(method)
-}
-
-fn scale(name: &str) -> Outcome<Scale> {
-    match name {
-        "none" => Ok(Scale::None),
-        "minmax" => Ok(Scale::MinMax),
-        "zscore" => Ok(Scale::ZScore),
-        _ => Err(Failure::Bad(format!(
-            "--scale {name}: unknown; expected one of none, minmax, zscore"
-        ))),
-    }
 }
 
 /// `2..50` or `2..=50`, both ends included, or a single number.
