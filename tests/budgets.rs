@@ -314,6 +314,7 @@ fn crowds_hold_what_they_ask_for() {
         CrowdMethod::Spectral,
         CrowdMethod::DawidSkene,
         CrowdMethod::Pairs,
+        CrowdMethod::PlantedPartition,
     ];
     on_two_threads(|| {
         for method in known {

@@ -119,9 +119,7 @@ fn ptgp_in_products() {
 
 #[test]
 fn ptgp_by_eigengap() {
-    // At most the square root of the number of microclusters comes out, and members that agree
-    // leave as many microclusters as clusters.
-    method(|_| Ptgp::new(Clusters::Eigengap), Profile { unanimous: false, ..automatic() });
+    method(|_| Ptgp::new(Clusters::Eigengap), automatic());
 }
 
 #[test]

@@ -33,10 +33,9 @@ fn cut() -> Profile {
     Profile { exact_clusters: false, small_worlds: (4, 2), ..Profile::default() }
 }
 
-/// The method finds the number of clusters: there is none to check. At most the square root of the
-/// number of nodes comes out, and members that agree leave as many nodes as clusters.
+/// The method finds the number of clusters: there is none to check.
 fn by_eigengap() -> Profile {
-    Profile { checks_clusters: false, unanimous: false, ..cut() }
+    Profile { checks_clusters: false, ..cut() }
 }
 
 /// A tree, or seeds that are grown in turn: between equals the first decides.
@@ -95,6 +94,11 @@ fn wct_by_lifetime() {
 #[test]
 fn srs_average() {
     method(LinkBased::srs, Profile { small_worlds: (4, 2), ..tree() });
+}
+
+#[test]
+fn srs_by_lifetime() {
+    method(|_| LinkBased::srs(Clusters::Auto), by_lifetime());
 }
 
 #[test]

@@ -116,8 +116,7 @@ fn gp_mgla() {
 
 #[test]
 fn gp_mgla_by_eigengap() {
-    let profile = Profile { unanimous: false, object_ties: false, ..automatic() };
-    method(|_| GpMgla::new(Clusters::Auto), profile);
+    method(|_| GpMgla::new(Clusters::Auto), Profile { object_ties: false, ..automatic() });
 }
 
 #[test]
@@ -138,7 +137,7 @@ fn ecpcs_mc() {
 
 #[test]
 fn ecpcs_mc_by_eigengap() {
-    method(|_| EcpcsMc::new(Clusters::Auto), Profile { unanimous: false, ..automatic() });
+    method(|_| EcpcsMc::new(Clusters::Auto), automatic());
 }
 
 #[test]
@@ -159,9 +158,7 @@ fn usenc() {
 
 #[test]
 fn hbgf_by_eigengap() {
-    // At most the square root of the number of microclusters comes out, and members that agree
-    // leave as many microclusters as clusters.
-    method(|_| Hbgf::new(Clusters::Auto), Profile { unanimous: false, ..automatic() });
+    method(|_| Hbgf::new(Clusters::Auto), automatic());
 }
 
 #[test]
@@ -171,7 +168,7 @@ fn lwgp() {
 
 #[test]
 fn lwgp_by_eigengap() {
-    method(|_| Lwgp::new(Clusters::Auto), Profile { unanimous: false, ..automatic() });
+    method(|_| Lwgp::new(Clusters::Auto), automatic());
 }
 
 #[test]

@@ -476,7 +476,7 @@ fn crowds_come_back() {
     assert_eq!(with("/partition", short), "a partition of 1 objects, memberships of 20");
     let rate = refused::<WorkerRates>(changed(&result.workers[0], "/same_apart", json!(1.5)));
     assert_eq!(rate, "same_apart is 1.5; expected a probability");
-    survives(&result, |back: CrowdResult| drop(back.ask_pairs(3)));
+    survives(&result, |back: CrowdResult| drop(back.ask_pairs(&answers, 3)));
 }
 
 #[test]

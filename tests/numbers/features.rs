@@ -196,10 +196,7 @@ fn a_cluster_of_one_object() {
     });
 }
 
-const AS_MANY: Exceptions = &[
-    ("PMMC", "a cluster needs a margin of its own"),
-    ("consensus model", "members have fewer clusters than there are objects"),
-];
+const AS_MANY: Exceptions = &[("PMMC", "a cluster needs a margin of its own")];
 
 #[test]
 fn as_many_clusters_as_objects() {

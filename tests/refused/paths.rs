@@ -101,6 +101,7 @@ pub(crate) const PATHS: &[Path] = &[
     path("crowd, completion", 1, |_| methods::crowd(CrowdMethod::Rmc)),
     path("crowd, Bayesian", 0, |_| methods::crowd(CrowdMethod::Bayesian)),
     path("crowd, pairs", 3, |_| methods::crowd(CrowdMethod::Pairs)),
+    path("crowd, planted partition", 3, |_| methods::crowd(CrowdMethod::PlantedPartition)),
     path("MCCC", 2, |_| methods::constrained(SOME, Mccc::new(3).seed(Seed(1)))),
     path("PCK-Means", 0, |_| methods::constrained(MANY, PckMeans::new(3).seed(Seed(1)))),
     path("MPCK-Means", 6, |_| methods::constrained(MANY, MpckMeans::new(3).seed(Seed(1)))),

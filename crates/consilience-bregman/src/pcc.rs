@@ -260,7 +260,10 @@ impl Pcc {
             Clusters::Fixed(_) | Clusters::Auto | Clusters::Survival => {}
             other => return Err(other.refuse("PCC", "an upper bound or the clusters that survive")),
         }
-        ensure!(self.tolerance > 0.0, invalid("tolerance {}; expected above 0", self.tolerance));
+        ensure!(
+            self.tolerance > 0.0 && self.tolerance.is_finite(),
+            invalid("tolerance {}; expected a number above 0", self.tolerance)
+        );
         check_restarts(self.restarts)?;
         ensure!(self.max_iterations != Some(0), invalid("max_iterations 0; expected at least 1"));
         if let Pairs::Sampled { share } = self.pairs {

@@ -524,6 +524,7 @@ fn bad_parameters_are_refused() {
     for p in [
         Pcc::new(2).tolerance(0.0),
         Pcc::new(2).tolerance(f64::NAN),
+        Pcc::new(2).tolerance(f64::INFINITY),
         Pcc::new(2).restarts(0),
         Pcc::new(2).max_iterations(0),
         Pcc::new(2).pairs(Pairs::Sampled { share: 0.0 }),

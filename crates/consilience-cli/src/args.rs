@@ -143,7 +143,8 @@ pub(crate) struct Generate {
     /// Features: n rows, d columns of numbers
     #[arg(required_unless_present = "list")]
     pub(crate) features: Option<PathBuf>,
-    /// Where the ensemble goes: n rows, one column of labels per member
+    /// Where the ensemble goes: n rows, one column of labels per member; of gaussian-mixture and
+    /// fuzzy-c-means, which give memberships, an .npz file
     #[arg(short, long, value_name = "ENSEMBLE", required_unless_present = "list")]
     pub(crate) output: Option<PathBuf>,
     /// kmeans, minibatch, spherical-kmeans, kernel-kmeans, rpcl, gaussian-mixture, fuzzy-c-means,
@@ -218,8 +219,9 @@ pub(crate) struct Consensus {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
     /// Number of clusters, or auto: that of eigengap, PAC and lifetime where these agree and none
-    /// has a warning, else the geometric mean of eigengap, lifetime and directions, drawn towards 7
-    /// the more they differ (median error 38 % on our benchmark). It is looked for from 2 to the
+    /// has a warning, that of eigengap and lifetime where it is more than the directions, else the
+    /// geometric mean of these three, drawn towards 7 the more they differ (median error 38 % on
+    /// our benchmark). It is looked for from 2 to the
     /// root of the number of distinct rows of labels, to one more than a member has where members
     /// nearly agree, and to 30 at most [default: as many as the method itself finds, and auto for
     /// methods that find none]
@@ -498,7 +500,9 @@ pub(crate) struct Complete {
     #[arg(long, value_name = "FILE", required_unless_present_any = ["answers", "list"])]
     pub(crate) constraints: Option<PathBuf>,
     /// In place of pairs, a crowd's answers about some of the objects, as `crowd` reads them: their
-    /// similarity is completed, and a metric learned from it clusters all objects
+    /// similarity is completed, and a metric learned from it clusters all objects; of standardized
+    /// features and features as they are, by those that keep more of the answers about objects left
+    /// out, unless standardize is given
     #[arg(long, value_name = "FILE", conflicts_with = "constraints")]
     pub(crate) answers: Option<PathBuf>,
     /// Number of clusters

@@ -74,17 +74,17 @@ impl Coding<'_> {
         let [numbers, categories] = &like.columns;
         let order =
             |theirs: &[String], ours: &[String]| files::order_of(theirs, ours, path, terminal);
-        let turned = order(categories, labels.column_names());
+        let turned = order(categories, labels.column_names())?;
         // By number: a name may be one, too.
         let select = |order: Vec<usize>| {
             labels.select(&order.iter().map(usize::to_string).collect::<Vec<_>>())
         };
         let turned = turned.map(select).transpose()?;
         let (rows, unknown) = like.rows(turned.as_ref().unwrap_or(labels));
-        let turned = table.numbers().and_then(|x| {
-            let order = order(numbers, table.number_names())?;
-            Some(files::in_order(x, &order))
-        });
+        let turned = match table.numbers() {
+            Some(x) => order(numbers, table.number_names())?.map(|to| files::in_order(x, &to)),
+            None => None,
+        };
         let x = turned.as_ref().or(table.numbers());
         if unknown > 0 {
             terminal.note(format!(

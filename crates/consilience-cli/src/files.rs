@@ -158,19 +158,19 @@ impl Table {
         Table { table, names, columns, ids, map: None, categories }
     }
 
-    /// The same with its columns in the order in which others have them, by name; where they are
+    /// The same with its columns in the order in which others have them, by name; where all are
     /// called otherwise, as they are, which a note says.
     pub(crate) fn in_the_order_of(
         mut self,
         others: &[String],
         path: &Path,
         terminal: &Terminal,
-    ) -> Self {
-        if let Some(order) = order_of(others, &self.columns, path, terminal) {
+    ) -> Outcome<Self> {
+        if let Some(order) = order_of(others, &self.columns, path, terminal)? {
             self.table = in_order(&self.table, &order);
             (self.names, self.columns) = (others.to_vec(), others.to_vec());
         }
-        self
+        Ok(self)
     }
 
     fn of(table: DataTable) -> Outcome<Self> {
@@ -333,7 +333,7 @@ pub(crate) fn features_like(
     terminal: &Terminal,
 ) -> Outcome<Table> {
     let table = new_features(path, drop, terminal)?;
-    table.in_the_order_of(&other.columns, path, terminal).like(other)
+    table.in_the_order_of(&other.columns, path, terminal)?.like(other)
 }
 
 /// Features of new objects, all of them there.
@@ -359,16 +359,17 @@ pub(crate) fn new_data_table(
 }
 
 /// Where the columns of `theirs` are among `ours`, if they are there in another order, which a note
-/// says; so it does where they are called otherwise, and are taken in their order.
+/// says; so it does where all are called otherwise, and are taken in their order.
 pub(crate) fn order_of(
     theirs: &[String],
     ours: &[String],
     path: &Path,
     terminal: &Terminal,
-) -> Option<Vec<usize>> {
-    let (order, note) = io::order_of_columns(theirs, ours)?;
+) -> Outcome<Option<Vec<usize>>> {
+    let found = io::order_of_columns(theirs, ours).map_err(|e| within(path, &e))?;
+    let Some((order, note)) = found else { return Ok(None) };
     terminal.note(format!("{}: {note}", path.display()));
-    order
+    Ok(order)
 }
 
 /// The columns in that order. Sparse features have no names, and stay.

@@ -124,6 +124,10 @@ fn a_model_knows_its_columns() {
     folder.write("other.csv", format!("u,v\n{rows}"));
     let ran = folder.ok("predict m.bin other.csv -o p.csv");
     assert!(ran.stderr.contains("called otherwise"), "{}", ran.stderr);
+    // One is known and would be taken for the other.
+    folder.write("half.csv", format!("width,depth\n{turned}"));
+    let needles = ["half.csv: no column length, and unknown depth", "length, width, in any order"];
+    folder.fails("predict m.bin half.csv -o p.csv", &needles);
 }
 
 /// A state is of the objects that it was made from, in their order.

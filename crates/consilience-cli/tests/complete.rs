@@ -171,3 +171,39 @@ fn what_is_wrong_is_named() {
     folder
         .fails("complete x.csv --constraints against.csv --clusters 4", &["against.csv", "line 3"]);
 }
+
+/// Where features of one unit hold the clusters and others nothing, a common scale loses them;
+/// where a wide feature means nothing, features as they are do.
+#[test]
+fn answers_choose_between_standardized_features_and_features_as_they_are() {
+    let folder = Folder::new();
+    let mut dice = Dice::new(4);
+    let mut features = [String::new(), String::new()];
+    let (mut truth, mut rows) = (String::new(), "worker,task,item,group\n".to_owned());
+    for i in 0..200 {
+        let class = i % 20;
+        let mut noise = |wide: u64| dice.below(wide) as f64 / 100.0;
+        let (a, b) = ((class % 5 * 30) as f64 + noise(300), (class / 5 * 30) as f64 + noise(300));
+        features[0] += &format!("{a},{b},{},{}\n", noise(300), noise(300));
+        features[1] += &format!("{a},{b},{}\n", noise(200_000));
+        truth += &format!("{class}\n");
+        if i % 3 == 0 {
+            (0..3).for_each(|worker| rows += &format!("{worker},0,{i},{class}\n"));
+        }
+    }
+    folder.write("unit.csv", &features[0]);
+    folder.write("wide.csv", &features[1]);
+    folder.write("y.csv", truth);
+    folder.write("a.csv", rows);
+    let ari = |of: &str, param: &str, note: &str| {
+        let run = format!("complete {of}.csv --answers a.csv --clusters 20 --truth y.csv {param}");
+        let reply = folder.json(&run);
+        assert_eq!(reply["notes"].to_string().contains(note), param.is_empty(), "{reply}");
+        reply["scores"]["ari"].as_f64().unwrap()
+    };
+    let by_answers = ari("unit", "", "clusters from features as they are: of answers");
+    let standardized = ari("unit", "--param standardize=true", "(standardize=false)");
+    assert!(by_answers > 0.95 && by_answers > standardized + 0.1, "{by_answers} {standardized}");
+    let by_answers = ari("wide", "", "clusters from standardized features: of answers");
+    assert_eq!(by_answers, ari("wide", "--param standardize=true", "(standardize=false)"));
+}

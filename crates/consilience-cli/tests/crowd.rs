@@ -82,6 +82,33 @@ fn other_forms_and_formats() {
     folder.ok("crowd answers.npz --clusters 4 -o b.csv");
     assert_eq!(folder.read("a.csv"), folder.read("b.csv"));
 
+    // Names in place of numbers, in any of them.
+    let width = 8;
+    let texts = |c: usize| {
+        let mut bytes = Vec::new();
+        for row in answers() {
+            let cell = format!("{}{}", ["w", "t", "", "g"][c], row[c]);
+            bytes.extend_from_slice(cell.as_bytes());
+            bytes.resize(bytes.len().next_multiple_of(width), 0);
+        }
+        npy("|S8", false, &format!("({},)", answers().len()), &bytes)
+    };
+    for named in [&[0][..], &[1, 3], &[0, 1, 2, 3]] {
+        let array = |c: usize| if named.contains(&c) { texts(c) } else { column(c) };
+        let arrays = std::array::from_fn::<_, 4, _>(|c| (names[c], array(c)));
+        folder.write("named.npz", npz(&arrays));
+        let reply = folder.json("crowd named.npz --clusters 4 --truth truth.csv");
+        assert!(reply["scores"]["ari"].as_f64().unwrap() > 0.9, "{named:?}");
+        let asked = "ask x.csv --clusters 4 --budget 10000 --answers named.npz";
+        assert!(folder.json(asked)["spent"].as_u64() > Some(0), "{named:?}");
+    }
+    let short = npy("|S8", false, "(1,)", b"ann\0\0\0\0\0");
+    let mut arrays = std::array::from_fn::<_, 4, _>(|c| (names[c], column(c)));
+    arrays[3].1 = short;
+    folder.write("short.npz", npz(&arrays));
+    let needles = ["short.npz: array \"group\": 1 rows; expected", "as the array \"worker\""];
+    folder.fails("crowd short.npz --clusters 4", &needles);
+
     // The same as pairs; workers with names.
     let mut pairs = "same,worker,i,j\n".to_owned();
     for (a, [w, t, i, g]) in answers().into_iter().enumerate() {

@@ -68,6 +68,26 @@ fn generator_and_function_are_chosen_with_their_parameters() {
     }
 }
 
+/// Where K is given, members have as many clusters as it takes to keep K apart.
+#[test]
+fn members_follow_the_number_of_clusters() {
+    let folder = prepared();
+    let (mut rows, mut truth) = (String::new(), String::new());
+    for i in 0..30 {
+        let at = |way: usize| way as f64 * 30.0 + (i * 7 % 5) as f64 * 0.2;
+        rows += &format!("{},{}\n", at(i % 10 % 4), at(i % 10 / 4));
+        truth += &format!("{}\n", i % 10);
+    }
+    folder.write("ten.csv", rows);
+    folder.write("which.csv", truth);
+    let run = "cluster ten.csv --method consensus --clusters 10 --truth which.csv";
+    let reply = folder.json(run);
+    assert_eq!((reply["clusters"].as_u64(), &reply["scores"]["ari"]), (Some(10), &1.0.into()));
+    assert!(reply["notes"].to_string().contains("drawn from 10 to 20"), "{}", reply["notes"]);
+    let reply = folder.json(&format!("{run} --param range=10..12"));
+    assert!(!reply["notes"].to_string().contains("drawn from"), "{}", reply["notes"]);
+}
+
 #[test]
 fn threads_leave_no_trace() {
     let folder = prepared();

@@ -50,6 +50,10 @@ fn columns_of_new_objects_are_taken_by_name() {
     assert!(ran.stderr.contains("called otherwise"), "{}", ran.stderr);
     assert_eq!(labels(&folder, "p.csv"), [found[0].clone(), found[3].clone()]);
 
+    folder.write("half.csv", "b,v\n0,100\n100,0\n");
+    let needles = ["half.csv: no column a, and unknown v; expected the columns a, b"];
+    folder.fails(&format!("{cluster} --predict half.csv"), &needles);
+
     folder.write("c.csv", "a,b,c\n0,100,red\n1,101,red\n100,0,blue\n101,1,blue\n");
     let coded = "cluster c.csv --method kmeans --clusters 2 --categorical c -o l.csv";
     folder.write("new.csv", "c,b,a\nblue,0,100\nred,100,0\n");
@@ -65,6 +69,9 @@ fn columns_of_new_objects_are_taken_by_name() {
     let ran = folder.ok(&format!("{update} --new-objects turned.csv -o turned-labels.csv"));
     assert!(ran.stderr.contains("taken by name"), "{}", ran.stderr);
     assert_eq!(labels(&folder, "plain.csv"), labels(&folder, "turned-labels.csv"));
+    folder.write("half.csv", "m1,m2\n0,1\n0,0\n");
+    let needles = ["half.csv", "no column m0, and unknown m2"];
+    folder.fails(&format!("{update} --new-objects half.csv -o half-labels.csv"), &needles);
 }
 
 #[test]

@@ -30,8 +30,12 @@ fn memberships_are_generated_written_and_read() {
         folder.ok("consensus p.npz --method hgpa --harden --clusters 2");
         let parts = ["hgpa takes labels", "gives memberships", "--harden"];
         folder.fails("consensus p.npz --method hgpa --clusters 2 --quiet", &parts);
-        let csv = format!("generate x.csv --method {method} --members 8 --clusters 2..4 -o p.csv");
-        folder.fails(&format!("{csv} --quiet"), &["npz", "memberships"]);
+        // Before anything is read, whatever the data would give.
+        for out in ["p.csv", "p.parquet", "p.npy", "-"] {
+            let run = format!("generate none.csv --method {method} --clusters 1 -o {out} --quiet");
+            let parts = [out, "other than .npz takes labels", method, "consensus --harden"];
+            folder.fails(&run, &parts);
+        }
     }
 }
 

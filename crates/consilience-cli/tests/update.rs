@@ -127,6 +127,27 @@ fn every_rule_follows_and_resumes() {
     }
 }
 
+/// A rule that is named is that of the state from then on, whatever the state had before.
+#[test]
+fn another_rule_is_remembered() {
+    let folder = folder();
+    let update = "update pool.csv --state s.bin";
+    for first in ["metric", "completion"] {
+        folder.ok(&format!("{update} --clusters 4 --rule {first} --constraints 0.csv"));
+        for rule in ["exact", "additive"] {
+            let named = format!("{update} --rule {rule} --constraints 1.csv -o named.npy");
+            assert_eq!(folder.json(&named)["method"], rule, "after {first}");
+            let resumed = folder.json(&format!("{update} --constraints 2.csv -o resumed.npy"));
+            assert_eq!(resumed["method"], rule, "after {first}");
+        }
+        // And back, by the links so far.
+        assert_eq!(folder.json(&format!("{update} --rule {first} -o back.npy"))["method"], first);
+        assert_eq!(folder.json(&format!("{update} -o again.npy"))["method"], first);
+        assert_eq!(folder.read("back.npy"), folder.read("again.npy"), "{first}");
+        std::fs::remove_file(folder.path("s.bin")).unwrap();
+    }
+}
+
 #[test]
 fn every_read_out() {
     let folder = folder();

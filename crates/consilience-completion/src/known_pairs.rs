@@ -1,8 +1,14 @@
 //! The pairs of objects that are known.
 
+use std::fmt;
+
 use consilience_core::{
-    Link, MemoryBudget, Observer, Pace, Pair, Result, SideInformation, ensure, room,
+    Link, MemoryBudget, Observer, Pace, Pair, Result, SideInformation, ensure, number_of, room,
 };
+
+/// Links of either kind that it takes to hold some out. Of fewer nothing can be learned that
+/// holds for others.
+const LEAST_KIND: usize = 6;
 
 /// The pairs that are known, in a fixed order whatever the order in which they were stated.
 #[derive(Clone, Debug)]
@@ -57,10 +63,46 @@ impl KnownPairs {
         &self.links
     }
 
-    /// Numbers of must-links and of cannot-links.
-    pub(crate) fn kinds(&self) -> (usize, usize) {
+    /// How many there are of either kind.
+    pub(crate) fn kinds(&self) -> Kinds {
         let must = self.links.iter().filter(|l| l.2 == 1.0).count();
-        (must, self.links.len() - must)
+        Kinds { must, cannot: self.links.len() - must }
+    }
+}
+
+/// Numbers of must-links and of cannot-links.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kinds {
+    must: usize,
+    cannot: usize,
+}
+
+impl Kinds {
+    /// Whether they are too few to hold some of each out.
+    pub(crate) fn are_few(self) -> bool {
+        self.must.min(self.cannot) < LEAST_KIND
+    }
+
+    /// Why nothing is learned from them, if so. A handful of links cannot tell what serves: it is
+    /// fitted, and little else. So they are used only where the caller names one of some options,
+    /// which are told.
+    pub(crate) fn why_unused(self, named: bool, options: &str) -> Option<String> {
+        if self.must == 0 || self.cannot == 0 {
+            return Some(format!("{self}: both kinds are needed"));
+        }
+        (!named && self.are_few()).then(|| {
+            format!(
+                "{self}: with fewer than {LEAST_KIND} of either kind nothing can be held out, and \
+                 the links are not used unless {options} named"
+            )
+        })
+    }
+}
+
+impl fmt::Display for Kinds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |count: usize, thing| number_of(count as u64, thing);
+        write!(f, "{} and {}", of(self.must, "must-link"), of(self.cannot, "cannot-link"))
     }
 }
 

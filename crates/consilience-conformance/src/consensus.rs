@@ -4,7 +4,7 @@ use crate::counts::{Counted, same_objective};
 use crate::order::{self, Moved};
 use crate::run::{Make, run};
 use crate::watch::{cancellation, progress, threads};
-use crate::worlds::{clear_worlds, plant, show, small_worlds};
+use crate::worlds::{clear_worlds, plant, show, small_worlds, unequal_worlds};
 use crate::{Profile, hold, labels, members, sure};
 use consilience_core::{ConsensusFunction, Ensemble, Partition, scores};
 
@@ -112,7 +112,9 @@ fn counted(law: &str, make: Make<'_>, profile: &Profile) {
     if !profile.counts {
         return;
     }
-    let few = small_worlds(3, 2).step_by(7).map(|ensemble| (3, ensemble));
+    // Clear structure, and few objects of two members, are found without the counts too.
+    let few = small_worlds(3, 2).step_by(7).chain(unequal_worlds());
+    let few = few.map(|ensemble| (3, ensemble));
     let clear = clear_worlds().into_iter().map(|world| (4, world.ensemble));
     for (seed, (k, ensemble)) in clear.chain(few).enumerate() {
         let worlds = Counted::of(law, &ensemble, seed as u64);

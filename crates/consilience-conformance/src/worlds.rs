@@ -180,6 +180,8 @@ pub fn partly_known(seed: u64) -> (Array2<f64>, SideInformation, usize) {
 
 /// How many random tiny ensembles there are.
 const TINY: u64 = 160;
+/// How many random ensembles whose rows are to stand for unequal numbers of objects.
+const UNEQUAL: u64 = 48;
 /// How many ensembles of noise.
 const NOISE: u64 = 16;
 
@@ -191,6 +193,15 @@ pub(super) fn tiny_worlds() -> impl Iterator<Item = Ensemble> {
         let (objects, members) = (4 + s.below(4), 2 + s.below(3));
         let (parts, missing) = (1 + (w % 2) as usize * (1 + s.below(3)), (w % 3 == 0) as u64);
         drawn(&mut s, objects, members, parts, 1 + w as usize % 3, 0.2 * missing as f64).ok()
+    })
+}
+
+/// Random ensembles of three members over six objects, one in four with missing labels: what is
+/// found depends on how many objects each row stands for more often than in larger ones.
+pub(super) fn unequal_worlds() -> impl Iterator<Item = Ensemble> {
+    (0..UNEQUAL).filter_map(|w| {
+        let mut s = Seed(w).derive("unequal world", 0).stream();
+        drawn(&mut s, 6, 3, 1, 3, if w % 4 == 3 { 0.2 } else { 0.0 }).ok()
     })
 }
 

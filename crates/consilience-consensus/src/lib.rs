@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use consilience::{Clusters, ConsensusFunction, Ensemble, Partition};
-//! use consilience::consensus::{EvidenceAccumulation, LeastSquares, Lwgp};
+//! use consilience::consensus::{EvidenceAccumulation, LeastSquares};
 //!
 //! let ensemble = Ensemble::new(vec![
 //!     Partition::from_labels(&[0, 0, 0, 1, 1, 1])?,
@@ -23,7 +23,8 @@
 //! let eac = EvidenceAccumulation::new(2);
 //! assert_eq!(eac.consensus(&ensemble)?.to_signed(), [0, 0, 0, 1, 1, 1]);
 //! // The number of clusters may be left to the method.
-//! assert_eq!(Lwgp::new(Clusters::Auto).consensus(&ensemble)?.n_clusters(), 2);
+//! let eac = EvidenceAccumulation::new(Clusters::Auto);
+//! assert_eq!(eac.consensus(&ensemble)?.n_clusters(), 2);
 //! // Two of three members put the third object with the first.
 //! let soft = LeastSquares::new(2).consensus(&ensemble)?;
 //! assert!((soft.values()[[2, 0]] - 2.0 / 3.0).abs() < 1e-12);

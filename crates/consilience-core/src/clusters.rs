@@ -32,7 +32,11 @@ pub enum Clusters {
     Lifetime,
     /// Those of the tree at a dissimilarity: merges at or below it are made.
     Height(f64),
-    /// By the widest gap between eigenvalues.
+    /// By the widest gap between eigenvalues, of which there are looked at as many as the root of
+    /// the number of microclusters, rounded up, and two at least. Better agreement leaves fewer of
+    /// these. Where members nearly agree, nine tenths of the objects being in no more than twice as
+    /// many microclusters as the median member has clusters, and some member has more clusters than
+    /// that root: one more than it has, up to 30.
     Eigengap,
     /// As many as survive in a probabilistic consensus that starts with too many.
     Survival,

@@ -107,6 +107,13 @@ pub struct Constraints {
     entries: Vec<(u32, u32)>,
 }
 
+/// Equal are those of as many objects with the same links in the same order; all else follows.
+impl PartialEq for Constraints {
+    fn eq(&self, other: &Self) -> bool {
+        self.objects == other.objects && self.links == other.links
+    }
+}
+
 /// What is apart from a group.
 #[derive(Clone, Copy, Debug)]
 struct Others {
@@ -451,6 +458,23 @@ mod tests {
         assert_eq!(say(1, 0, Link::Cannot), said);
         let said = "must-link ann, dee, but ann = bob, cannot-link bob, cid, and cid = dee";
         assert_eq!(say(0, 3, Link::Must), said);
+    }
+
+    #[test]
+    fn links_make_constraints_equal() {
+        let of = |n: usize, links: &[(usize, usize)]| {
+            let mut c = Constraints::new(n).unwrap();
+            links.iter().for_each(|&(i, j)| c.add(i, j, Link::Must).unwrap());
+            c
+        };
+        let all = of(5, &[(0, 1), (1, 2)]);
+        let mut looked_at = all.clone();
+        // A contradiction that is refused leaves shorter paths, and no other constraints.
+        assert!(looked_at.add(0, 2, Link::Cannot).is_err());
+        assert_eq!(looked_at, all);
+        for other in [of(6, &[(0, 1), (1, 2)]), of(5, &[(0, 1)]), of(5, &[(1, 2), (0, 1)])] {
+            assert_ne!(other, all);
+        }
     }
 
     #[test]

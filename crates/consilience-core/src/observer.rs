@@ -21,7 +21,9 @@ use crate::{Error, Result};
 /// ```
 #[doc(alias = "Progress")]
 pub trait Observer: Sync {
-    /// `done` of `total` units of the named stage are finished.
+    /// `done` of `total` units of the named stage are finished. The total is an upper bound: what
+    /// settles early ends before it, as k-means may after 201 of 300 iterations. Stages may come
+    /// again, one for each part or start, and then begin anew.
     fn progress(&self, stage: &str, done: usize, total: usize) {
         let _ = (stage, done, total);
     }

@@ -8,15 +8,18 @@ const LEAST: f64 = 1e-6;
 /// Probabilities this near 1 are certain.
 const CERTAIN: f64 = 1.0 - 1e-9;
 
-/// How many clusters hold objects, by the posterior of
-/// [`PositionModel`](crate::PositionModel).
+/// How many clusters hold objects, by the posterior of [`PositionModel`](crate::PositionModel), or
+/// of planted partitions where these explain the answers better (see
+/// [`CrowdClustering`](crate::CrowdClustering)).
 ///
-/// It is over the fits that were found: the best of each number of clusters counts in proportion to
-/// exp(bound), the bound on the log-probability of the answers (nats), and in each of them objects
-/// lie as that fit has it. What no start led to has no share, bounds may lie further below what
-/// they bound than from each other, and the pair answers of a task count as if they did not depend
-/// on each other: it is narrower than it should be. Where the number of clusters is given, it is
-/// that of the best fit alone.
+/// Of planted partitions it is from draws that begin with the best one that was found: each object
+/// in turn goes to a cluster by the probabilities of these, the others being given, 10 to 200
+/// times. Of positions it is over the fits that were found: the best of each number of clusters
+/// counts in proportion to exp(bound), the bound on the log-probability of the answers (nats), and
+/// in each of them objects lie as that fit has it. What no start led to has no share, and bounds
+/// may lie further below what they bound than from each other. In both the pair answers of a task
+/// count as if they did not depend on each other: it is narrower than it should be. Where the
+/// number of clusters is given, it is that of the best fit alone.
 ///
 /// ```
 /// use consilience::Clusters;
@@ -45,8 +48,8 @@ const CERTAIN: f64 = 1.0 - 1e-9;
 pub struct ClusterCount {
     /// The expected number of components that hold at least one object.
     pub expected: f64,
-    /// Probabilities of 0, 1, 2, ... clusters, from 400 draws of all objects' components in every
-    /// fit.
+    /// Probabilities of 0, 1, 2, ... clusters, of positions from 400 draws of all objects'
+    /// components in every fit.
     pub probabilities: Vec<f64>,
 }
 

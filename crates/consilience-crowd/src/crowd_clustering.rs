@@ -13,14 +13,20 @@ use crate::crowd_method::CrowdMethod;
 use crate::crowd_result::CrowdResult;
 use crate::evidence::evidence;
 use crate::expected_counts::ExpectedCounts;
+use crate::planted_partition::{self, PlantedPartition};
 use crate::positions::{self, FittedPositions, PositionModel};
 use crate::unanimous::Unanimous;
 use crate::{
     alternative, dawid_skene, doubt, memberships, merging, spectral, told, unanimous, worker_rates,
 };
 
-/// Evidence, in nats, by which rates of each worker between clusters have to be better.
+/// Evidence, in nats, by which rates of each worker between clusters have to be better, and planted
+/// partitions.
 const CLEAR: f64 = 3.0;
+
+/// Most answered pairs for which `Auto` merges clusters as well: with more that takes longer than
+/// all else.
+const SINGLE: usize = 200_000;
 
 /// Most rows times the square of the clusters for which `Auto` fits rates of each worker between
 /// clusters as well. A sweep takes about a second there, and those have many optima: latent classes
@@ -55,8 +61,11 @@ const AFFORDABLE: usize = 500_000_000;
 /// ```
 ///
 /// With [`Clusters::Auto`] the number of clusters is the most probable one of a [`PositionModel`],
-/// which is fitted first unless answers agree as below; [`CrowdResult::completed_rank`] says beside
-/// it what the rank of the completed similarity would be, and the report where the two differ.
+/// which is fitted first unless answers agree as below, or, where its evidence is higher by more
+/// than 3 nats, of a planted partition model, with one rate of "same" inside clusters and one
+/// between them: that one knows nothing of workers, and finds many small clusters.
+/// [`CrowdResult::completed_rank`] says beside it what the rank of the completed similarity would
+/// be, and the report where the two differ.
 ///
 /// Answers that are all alike need no model, and every method takes them at their word. Where no
 /// two objects were called the same, each is a cluster of its own, if the number is automatic or
@@ -84,7 +93,9 @@ const AFFORDABLE: usize = 500_000_000;
 /// Yi 2014, Chapter 3 (`Rmc`); Gomes et al. 2011 (`Bayesian`); Dawid, Skene 1979 (`DawidSkene`),
 /// with rates shrunk to the crowd's and the share of pairs together held near 1 / k, since single
 /// answers a pair determine neither; greedy additive edge contraction (Keuper et al. 2015) is the
-/// merging of `Pairs`, the weight of unanswered pairs ours; the others are ours.
+/// merging of `Pairs`, the weight of unanswered pairs ours; Zhang, Peixoto 2020, "Statistical
+/// inference of assortative community structures" (`PlantedPartition`, whose rates are integrated
+/// out otherwise here); the others are ours.
 #[doc(alias = "Dawid-Skene")]
 #[doc(alias = "crowdclustering")]
 #[doc(alias = "crowdsourcing")]
@@ -240,7 +251,8 @@ impl CrowdClustering {
             positions::fit(positions, None, answers, counts, observer)
         })?;
         fitted.describe(report);
-        let count = fitted.count.clone();
+        let planted = self.planted(answers, counts, fitted.bound, observer, report)?;
+        let count = planted.unwrap_or_else(|| fitted.count.clone());
         let fitted = fitted.without_empty();
         let k = match self.method {
             CrowdMethod::Bayesian => fitted.q.ncols(),
@@ -261,6 +273,35 @@ impl CrowdClustering {
             report.notes.push(completed_rank::LEFT_OUT.to_owned());
         }
         Ok(Number { k, count: Some(count), rank, fitted: Some(fitted) })
+    }
+
+    /// The number of clusters by the planted partition model where it explains the answers better
+    /// than positions do, whose evidence is at least this.
+    fn planted(
+        &self,
+        answers: &Answers,
+        counts: &AnswerCounts,
+        positions: f64,
+        observer: &dyn Observer,
+        report: &mut Report,
+    ) -> Result<Option<ClusterCount>> {
+        // Of more answers positions read a part.
+        let whole = answers.n_pair_answers() <= positions::TOO_MANY;
+        if self.method == CrowdMethod::Bayesian || !whole {
+            return Ok(None);
+        }
+        if planted_partition::check_memory(answers, counts, self.budget).is_err() {
+            report.notes.push(planted_partition::LEFT_OUT.to_owned());
+            return Ok(None);
+        }
+        report.stage("planted partition", || {
+            let found = planted_partition::best(answers, counts, None, self.budget, observer)?;
+            if !(found.evidence > positions + CLEAR) {
+                return Ok(None);
+            }
+            let seed = self.seed.derive("crowd planted count", 0);
+            planted_partition::count(answers, counts, &found.labels, seed, observer).map(Some)
+        })
     }
 
     /// The method that was asked for; `Pairs` for `Auto` where there are too few answers for a
@@ -407,18 +448,7 @@ impl Task<'_> {
                 model.check_memory(self.answers)?;
                 Ok(Found::blocks(method, &self.fitted(&model, report)?))
             }
-            CrowdMethod::LatentClass => {
-                let fitted = report.stage("latent classes", || {
-                    block_model::latent_classes(
-                        &self.model,
-                        self.answers,
-                        self.counts,
-                        self.observer,
-                    )
-                })?;
-                fitted.describe(report);
-                Ok(Found { soft: Some(fitted.q.clone()), ..Found::hard(method, fitted.labels()) })
-            }
+            CrowdMethod::LatentClass => self.latent_classes(report),
             CrowdMethod::Bayesian => {
                 self.positions.of(self.k.into()).check_memory(self.answers)?;
                 let fitted = report.stage("positions", || {
@@ -448,7 +478,24 @@ impl Task<'_> {
                 Ok(Found::hard(method, labels))
             }
             CrowdMethod::Pairs => self.pairs(report),
+            CrowdMethod::PlantedPartition => {
+                let budget = self.model.budget();
+                planted_partition::check_memory(self.answers, self.counts, budget)?;
+                let found = self.planted(report)?;
+                report.objective = Some(found.evidence);
+                Ok(Found::hard(method, found.labels))
+            }
         }
+    }
+
+    fn latent_classes(&self, report: &mut Report) -> Result<Found> {
+        let Task { model, answers, counts, observer, .. } = self;
+        let fitted = report.stage("latent classes", || {
+            block_model::latent_classes(model, answers, counts, *observer)
+        })?;
+        fitted.describe(report);
+        let hard = Found::hard(CrowdMethod::LatentClass, fitted.labels());
+        Ok(Found { soft: Some(fitted.q), ..hard })
     }
 
     fn fitted(&self, model: &BlockModel, report: &mut Report) -> Result<Fitted> {
@@ -484,6 +531,13 @@ impl Task<'_> {
         Ok(Found::hard(CrowdMethod::Pairs, merged.labels))
     }
 
+    fn planted(&self, report: &mut Report) -> Result<PlantedPartition> {
+        let (answers, counts, budget) = (self.answers, self.counts, self.model.budget());
+        report.stage("planted partition", || {
+            planted_partition::best(answers, counts, Some(self.k), budget, self.observer)
+        })
+    }
+
     fn completed(&self, choice: CompletionChoice, report: &mut Report) -> Result<Found> {
         let clusterer = CompletionClusterer {
             choice,
@@ -504,8 +558,29 @@ impl Task<'_> {
         })
     }
 
-    /// The block model without or with rates of each worker between clusters, by their evidence.
+    /// The block models, or planted partitions where tasks are single pairs and workers' answers
+    /// are more probable under these.
     fn auto(&self, report: &mut Report) -> Result<Found> {
+        let blocks = self.blocks(report)?;
+        let (answers, counts, budget) = (self.answers, self.counts, self.model.budget());
+        if answers.n_larger() != [0, 0] || counts.n_pairs() > SINGLE {
+            return Ok(blocks);
+        }
+        if planted_partition::check_memory(answers, counts, budget).is_err() {
+            report.notes.push(planted_partition::LEFT_OUT.to_owned());
+            return Ok(blocks);
+        }
+        let planted = self.planted(report)?;
+        let probability = |labels| planted_partition::by_workers(answers, labels);
+        if !(probability(&planted.labels) > probability(&blocks.labels) + CLEAR) {
+            return Ok(blocks);
+        }
+        report.objective = Some(planted.evidence);
+        Ok(Found::hard(CrowdMethod::PlantedPartition, planted.labels))
+    }
+
+    /// The block model without or with rates of each worker between clusters, by their evidence.
+    fn blocks(&self, report: &mut Report) -> Result<Found> {
         let own_model = self.model.rates_between_by_worker(true);
         let fits = own_model.shrinkage().fits_between(self.answers, self.k)
             && own_model.is_allowed(self.answers, 1);

@@ -12,8 +12,10 @@
 pub enum CrowdMethod {
     /// `BlockByWorker` where its [evidence](crate::CrowdResult::evidence) is higher than that of
     /// `Block` by more than 3 nats, else `Block`; `Block` alone where there are too many rows and
-    /// clusters for both; `Pairs` where the objects were compared less often than there are
-    /// clusters, and where answers that agree leave more clusters than were asked for.
+    /// clusters for both. `PlantedPartition` where all tasks are single pairs, up to 200,000 of
+    /// them, and the answers are more probable under it, every worker having an own rate inside
+    /// clusters and one between them; `Pairs` where the objects were compared less often than there
+    /// are clusters, and where answers that agree leave more clusters than were asked for.
     #[default]
     Auto,
     /// The worker-aware block model, [`BlockModel`](crate::BlockModel).
@@ -59,6 +61,13 @@ pub enum CrowdMethod {
     #[doc(alias = "entity resolution")]
     #[doc(alias = "correlation clustering")]
     Pairs,
+    /// The planted partition model: one rate of "same" inside clusters and one between them, both
+    /// integrated out, and the partition of highest posterior probability that is found. For many
+    /// small clusters and answers on single pairs; workers who differ much, and clusters that are
+    /// confused with each other, are better understood by `Block`. O(m log m) for m answered pairs.
+    #[doc(alias = "stochastic block model")]
+    #[doc(alias = "correlation clustering")]
+    PlantedPartition,
 }
 
 impl CrowdMethod {
@@ -75,6 +84,7 @@ impl CrowdMethod {
             CrowdMethod::Spectral => "spectral",
             CrowdMethod::DawidSkene => "dawid-skene",
             CrowdMethod::Pairs => "pairs",
+            CrowdMethod::PlantedPartition => "planted-partition",
         }
     }
 }

@@ -1,6 +1,8 @@
-use consilience_core::{Memberships, Partition};
+use consilience_core::{Error, Memberships, MemoryBudget, Partition, Result};
 
 use crate::alternative::AlternativeClustering;
+use crate::answer_counts::AnswerCounts;
+use crate::answers::Answers;
 use crate::cluster_count::ClusterCount;
 use crate::completed_rank::CompletedRank;
 use crate::crowd_method::CrowdMethod;
@@ -97,11 +99,34 @@ impl CrowdResult {
         question::objects(&self.memberships, count)
     }
 
-    /// The pairs whose answer would be most informative, at most `count`: each object in doubt with
-    /// the surest object of its likeliest clusters. Where no pair is in doubt, pairs come all the
-    /// same, and their [`Question::information`] is 0: an answer would tell nothing.
+    /// The pairs whose next answer would be most informative, at most `count`, after these answers,
+    /// of which this is the result: objects in doubt, each with sure objects of its likeliest
+    /// clusters.
+    ///
+    /// A pair may lie otherwise than the clusters say, with the larger probability the more pairs
+    /// within its cluster, or between its two, have answers that contradict the clusters; the fewer
+    /// of them were compared, the less is known of that. So pairs that nobody compared come first
+    /// where clusters should be divided or joined. Answers on a pair leave less to learn by another
+    /// one, which is correlated with them by 1/3. A pair counts by 1 / (1 + u / 4) where its
+    /// objects are in u of the questions before, so that questions that are asked together are
+    /// about many objects; among equals those of the fewest answers go first, on the pair and then
+    /// on its objects. Questions are returned in the order of their information.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for answers about
+    /// another number of objects, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge)
+    /// where [`AnswerCounts`] of them do not fit 8 GiB.
+    ///
+    /// # Complexity
+    /// That of [`AnswerCounts::of`], O(n k), and O(m (log m + log d)) for m = 200 max(count, 32)
+    /// pairs that are looked at, of objects that were compared with d others each.
     #[doc(alias = "active learning")]
-    pub fn ask_pairs(&self, count: usize) -> Vec<Question> {
-        question::pairs(&self.memberships, self.crowd_rates, count)
+    pub fn ask_pairs(&self, answers: &Answers, count: usize) -> Result<Vec<Question>> {
+        let (n, about) = (self.memberships.n_objects(), answers.n_objects());
+        if n != about {
+            return Err(Error::shape(format!("answers about {about} objects, a result of {n}")));
+        }
+        let counts = AnswerCounts::of(answers, MemoryBudget::default())?;
+        Ok(question::pairs(&self.memberships, self.crowd_rates, &counts, count))
     }
 }

@@ -85,12 +85,13 @@ mod tests {
     use consilience_core::scores::{Normalizer, normalized_mutual_information};
     use consilience_core::{Partition, Seed};
 
-    const METHODS: [CrowdMethod; 5] = [
+    const METHODS: [CrowdMethod; 6] = [
         CrowdMethod::Spectral,
         CrowdMethod::Rmc,
         CrowdMethod::LogOdds,
         CrowdMethod::DawidSkene,
         CrowdMethod::Pairs,
+        CrowdMethod::PlantedPartition,
     ];
 
     #[test]
@@ -156,7 +157,7 @@ mod tests {
             for method in METHODS {
                 let crowd = CrowdClustering::new(3).method(method).alternative(false);
                 let before = crowd.fit(&answers, &()).unwrap().output;
-                let asked = before.ask_pairs(60);
+                let asked = before.ask_pairs(&answers, 60).unwrap();
                 assert!(asked[0].information > 0.0, "{}", method.name());
                 let informed = asked.windows(2).all(|w| w[0].information >= w[1].information);
                 assert!(informed && asked[0].information > asked[59].information);

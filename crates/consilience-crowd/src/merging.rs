@@ -50,6 +50,21 @@ pub(crate) fn agglomerate(
     Ok(Agglomerated { labels: clusters.labels(), supported: supported.unwrap_or(k.min(n)) })
 }
 
+/// Merges the two clusters of highest summed log-odds as long as these are above 0; pairs that
+/// nobody answered say nothing. As [`agglomerate`] otherwise.
+pub(crate) fn while_likely(posterior: &Posterior, observer: &dyn Observer) -> Result<Vec<u32>> {
+    let mut clusters = Merging::new(posterior, 0.0);
+    let mut merges = 0;
+    while let Some((_, a, b)) = clusters.best().filter(|&(score, ..)| score > 0.0) {
+        if merges % CHECKED_EVERY == 0 {
+            observer.check()?;
+        }
+        clusters.merge(a, b);
+        merges += 1;
+    }
+    Ok(clusters.labels())
+}
+
 /// A merge on offer: higher scores first, then lower numbers.
 #[derive(Clone, Copy)]
 struct Offer {

@@ -14,7 +14,7 @@ use crate::{
     PenaltyChoice, PositionModel, SemiCrowd,
 };
 
-pub(crate) const ALL: [CrowdMethod; 10] = [
+pub(crate) const ALL: [CrowdMethod; 11] = [
     CrowdMethod::Auto,
     CrowdMethod::Block,
     CrowdMethod::BlockByWorker,
@@ -25,6 +25,7 @@ pub(crate) const ALL: [CrowdMethod; 10] = [
     CrowdMethod::Spectral,
     CrowdMethod::DawidSkene,
     CrowdMethod::Pairs,
+    CrowdMethod::PlantedPartition,
 ];
 
 fn truth(n: usize, k: usize) -> Partition {
@@ -203,7 +204,7 @@ fn spammers_are_named_and_nobody_else() {
         (24..30).collect::<Vec<_>>()
     );
     assert!(found.alternative.is_none());
-    let asked = found.ask_pairs(5);
+    let asked = found.ask_pairs(&answers, 5).unwrap();
     assert!(asked.len() <= 5 && asked.windows(2).all(|w| w[0].information >= w[1].information));
 }
 

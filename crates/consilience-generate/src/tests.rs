@@ -529,6 +529,29 @@ fn ensembles_tell_what_their_members_tell() {
 }
 
 #[test]
+fn members_reach_the_clusters_of_the_consensus() {
+    let range = |generator: Generator, n: usize| generator.cluster_range(n).unwrap();
+    let of = |k: usize| Generator::new(KMeans::new()).consensus_clusters(k);
+    // Where the usual range ends at 2 K or above, it stays.
+    assert_eq!([range(of(5), 400), range(of(6), 400)], [2..=10, 6..=12]);
+    assert_eq!([range(of(25), 1_000_000), range(of(26), 1_000_000)], [2..=50, 26..=52]);
+    // Never more than there are objects, those that a member sees where it sees a part.
+    assert_eq!([range(of(6), 8), range(of(9), 8), range(of(0), 400)], [6..=8, 8..=8, 2..=10]);
+    assert_eq!(range(of(6).object_fraction(0.5), 20), 6..=10);
+    assert_eq!(range(of(6).clusters(2..=3), 30), 2..=3);
+
+    let (x, _) = blobs(30, 3, 10, 0);
+    let fit = of(10).fit(&x, &()).unwrap();
+    assert!(fit.output.members().iter().all(|m| (10..=20).contains(&m.n_clusters())));
+    let told = |fit: &Fit<Ensemble>| {
+        let note = "drawn from 10 to 20, for a consensus into 10: the usual range, 2 to 2 for 30";
+        fit.report.notes.iter().any(|said| said.contains(note))
+    };
+    assert!(told(&fit), "{:?}", fit.report.notes);
+    assert!(!told(&of(10).clusters(10..=20).fit(&x, &()).unwrap()));
+}
+
+#[test]
 fn limits_that_bind_are_told_and_can_be_set() {
     let x = Array2::from_shape_fn((2200, 2), |(i, j)| ((i * (31 + 17 * j)) % 4999) as f64);
     let notes = |clusterer: &dyn BaseClusterer| {

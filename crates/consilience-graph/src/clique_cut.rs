@@ -156,6 +156,25 @@ impl CliqueCut {
         Ok(Components::of_incidence(incidence, observer)?.joined(clusters))
     }
 
+    /// Divides a graph on the clusters of an ensemble, which say how many there may be where the
+    /// number is not fixed.
+    ///
+    /// # Errors
+    /// As [`CliqueCut`].
+    #[doc(hidden)]
+    pub fn fit_of_clusters(
+        &self,
+        graph: SimilarityGraph,
+        incidence: &ClusterIncidence,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
+        self.check()?;
+        match self.method {
+            CutMethod::Spectral => self.spectral.fit_of(graph, Some(incidence), observer),
+            _ => self.fit(graph, observer),
+        }
+    }
+
     /// Divides the graph of cliques, where a cluster of so many objects has the given weight: the
     /// cluster of each node.
     ///
@@ -267,7 +286,8 @@ fn spectral(
         })
         .collect();
     let scale: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
-    let wanted = cut.eigenpairs(n)?.min(incidence.n_clusters());
+    let count = cut.count(n)?.of_members(incidence);
+    let wanted = count.eigenpairs().min(incidence.n_clusters());
     // Once whole, and once more component by component.
     budget.check_table("embedding of microclusters", n, wanted, 16)?;
     let found = leading(incidence, &shares, &scale, wanted, budget, observer)?;
@@ -277,7 +297,7 @@ fn spectral(
     observer.check()?;
     let rows = embedded(incidence, &found, &scale)?;
     observer.check()?;
-    cut.round(&parts, &found, rows, incidence.sizes(), report, observer)
+    cut.round((&parts, count), &found, rows, incidence.sizes(), report, observer)
 }
 
 /// The rows of the nodes from the eigenpairs of the clusters.

@@ -2,11 +2,13 @@ use consilience_core::{Clusters, Error, Fit, Observer, Partition, Report, Result
 use consilience_num::kmeans::{self, KMeansFit, KMeansOptions};
 use ndarray::Array2;
 
+use crate::{ClusterIncidence, Components, most_clusters};
+
 /// How many clusters a spectral cut makes, and how many eigenpairs it needs to know.
 ///
 /// [`Clusters::Eigengap`], which is also what [`Clusters::Auto`] means, takes as many clusters as
 /// there are eigenvalues before the widest gap, between 2 and the square root of the number of
-/// nodes; the fewest of equals.
+/// nodes, or where members nearly agree what [`most_clusters`] says of them; the fewest of equals.
 ///
 /// ```
 /// use consilience::Clusters;
@@ -22,6 +24,8 @@ use ndarray::Array2;
 pub struct SpectralCount {
     fixed: Option<usize>,
     nodes: usize,
+    /// The most that a gap may suggest.
+    most: usize,
 }
 
 impl SpectralCount {
@@ -31,7 +35,44 @@ impl SpectralCount {
     /// As [`SpectralCount::check`].
     pub fn new(clusters: Clusters, nodes: usize) -> Result<Self> {
         Self::check(clusters)?;
-        Ok(SpectralCount { fixed: clusters.fixed().map(|k| k.min(nodes)), nodes })
+        let most = (nodes as f64).sqrt().ceil() as usize;
+        Ok(SpectralCount { fixed: clusters.fixed().map(|k| k.min(nodes)), nodes, most })
+    }
+
+    /// The same where the nodes are those of the members of an ensemble, or the clusters of these.
+    ///
+    /// ```
+    /// use consilience::{Clusters, Ensemble, Microclusters, Partition};
+    /// use consilience::graph::{ClusterIncidence, SpectralCount};
+    ///
+    /// let nine = Partition::from_fn(45, |i| Some(i as u64 % 9))?;
+    /// let nodes = Microclusters::of(&Ensemble::new(vec![nine.clone(), nine])?)?;
+    /// let incidence = ClusterIncidence::of(&nodes)?;
+    /// let count = SpectralCount::new(Clusters::Auto, nodes.n_nodes())?;
+    /// assert_eq!(count.clusters(&[1.0; 9]), 2);
+    /// assert_eq!(count.of_members(&incidence).clusters(&[1.0; 9]), 9);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of_members(self, incidence: &ClusterIncidence) -> Self {
+        let members = 0..incidence.n_members();
+        self.agreed(incidence.sizes(), members.map(|u| incidence.clusters_of_member(u).len()))
+    }
+
+    /// The same of a graph of nodes that stand for so many objects: its components are what all
+    /// members agree on.
+    pub(crate) fn of_components(self, parts: &Components, sizes: &[f64]) -> Self {
+        self.agreed(sizes, [parts.n_components()])
+    }
+
+    /// The same where members have so many clusters.
+    pub(crate) fn agreed(
+        mut self,
+        sizes: &[f64],
+        clusters: impl IntoIterator<Item = usize>,
+    ) -> Self {
+        self.most = most_clusters(self.most, sizes.iter().map(|&size| size as u64), clusters);
+        self
     }
 
     /// Refuses what chooses no number of clusters from eigenvalues.
@@ -49,19 +90,14 @@ impl SpectralCount {
 
     /// Leading eigenpairs that are needed: as many as clusters, or enough to see the gap.
     pub fn eigenpairs(&self) -> usize {
-        self.fixed.unwrap_or(most_by_gap(self.nodes) + 1)
+        self.fixed.unwrap_or(self.most + 1)
     }
 
     /// Number of clusters, from the leading eigenvalues in descending order: all there are, or as
     /// many as [`SpectralCount::eigenpairs`].
     pub fn clusters(&self, values: &[f64]) -> usize {
-        self.fixed.unwrap_or_else(|| eigengap(values, most_by_gap(self.nodes)).min(self.nodes))
+        self.fixed.unwrap_or_else(|| eigengap(values, self.most).min(self.nodes))
     }
-}
-
-/// The most clusters that a gap may suggest for so many nodes.
-fn most_by_gap(nodes: usize) -> usize {
-    (nodes as f64).sqrt().ceil() as usize
 }
 
 /// Number of eigenvalues before the widest gap, `2..=most` where there are two; the first of those

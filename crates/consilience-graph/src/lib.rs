@@ -52,6 +52,7 @@ mod linkage;
 mod merging;
 #[cfg(feature = "metis")]
 mod metis_cut;
+mod most_clusters;
 mod network;
 mod reliability;
 mod rows;
@@ -83,6 +84,7 @@ pub use lifespan::Lifespan;
 pub use linkage::linkage;
 #[cfg(feature = "metis")]
 pub use metis_cut::MetisCut;
+pub use most_clusters::most_clusters;
 pub use network::Network;
 pub use reliability::{
     check_entropy_scale, ensemble_driven_cluster_index, normalized_crowd_agreement,

@@ -340,6 +340,25 @@ mod tests {
         }
     }
 
+    /// By rows and by columns each object is as near to four others: nine clusters live longest.
+    #[test]
+    fn more_clusters_than_any_member_has_are_told() {
+        let members = [|i| Some(i as u64 / 3), |i| Some(i as u64 % 3)];
+        let members = members.map(|label: fn(usize) -> _| Partition::from_fn(9, label).unwrap());
+        let ensemble = Ensemble::new(members.to_vec()).unwrap();
+        let run = |lifespan: Lifespan, clusters: Clusters| {
+            let method = Linked::new(CoAssociation::default(), clusters).lifespan(lifespan);
+            let fit = ConsensusFunction::fit(&method, &ensemble, &()).unwrap();
+            let told = fit.report.notes.iter().any(|note| note.contains("more than any member"));
+            (fit.output.n_clusters(), told)
+        };
+        assert_eq!(run(Lifespan::Whole, Clusters::Auto), (9, true));
+        assert_eq!(run(Lifespan::FromFirstMerge, Clusters::Lifetime), (3, false));
+        for asked in [Clusters::Fixed(9), Clusters::Height(0.1)] {
+            assert_eq!(run(Lifespan::Whole, asked), (9, false));
+        }
+    }
+
     #[test]
     fn numbers_heights_and_what_a_tree_cannot() {
         let tree = tree([0.3, 0.4, 0.5]);

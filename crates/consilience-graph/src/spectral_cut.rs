@@ -5,7 +5,9 @@ use consilience_core::{
 use consilience_num::kmeans::KMeansOptions;
 use ndarray::Array2;
 
-use crate::{Components, Eigenpairs, SpectralCount, cluster_directions, leading_eigenpairs};
+use crate::{
+    ClusterIncidence, Components, Eigenpairs, SpectralCount, cluster_directions, leading_eigenpairs,
+};
 
 /// The normalised cut of a similarity graph by its leading eigenvectors.
 ///
@@ -85,9 +87,9 @@ impl SpectralCut {
         SpectralCount::check(self.clusters)
     }
 
-    /// Eigenpairs that are needed to cut so many nodes.
-    pub(crate) fn eigenpairs(&self, nodes: usize) -> Result<usize> {
-        Ok(SpectralCount::new(self.clusters, nodes)?.eigenpairs())
+    /// How many clusters of so many nodes, as far as it is known before the eigenvalues are.
+    pub(crate) fn count(&self, nodes: usize) -> Result<SpectralCount> {
+        SpectralCount::new(self.clusters, nodes)
     }
 
     /// The clusters of graphs in more components than the fixed number of clusters, where no
@@ -103,7 +105,7 @@ impl SpectralCut {
     /// clusters. Writes status, iterations and objective.
     pub(crate) fn round(
         &self,
-        parts: &Components,
+        (parts, count): (&Components, SpectralCount),
         found: &Eigenpairs,
         mut rows: Array2<f64>,
         sizes: &[f64],
@@ -111,7 +113,7 @@ impl SpectralCut {
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
         let nodes = rows.nrows();
-        let k = SpectralCount::new(self.clusters, nodes)?.clusters(&found.values);
+        let k = count.clusters(&found.values);
         if k == nodes {
             return Ok((0..nodes).collect());
         }
@@ -139,6 +141,7 @@ impl SpectralCut {
         &self,
         w: &mut Array2<f64>,
         sizes: Vec<f64>,
+        members: Option<&ClusterIncidence>,
         report: &mut Report,
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
@@ -149,7 +152,12 @@ impl SpectralCut {
         }
         let lowest = sizes_in_lowest_terms(&sizes)?.0;
         normalise(w, &lowest, observer)?;
-        let found = leading_eigenpairs(w, self.eigenpairs(nodes)?.min(nodes), observer)?;
+        let count = self.count(nodes)?;
+        let count = match members {
+            Some(incidence) => count.of_members(incidence),
+            None => count.of_components(&parts, &sizes),
+        };
+        let found = leading_eigenpairs(w, count.eigenpairs().min(nodes), observer)?;
         if !found.converged {
             report.status = Status::MaxIterations;
         }
@@ -158,12 +166,16 @@ impl SpectralCut {
         for (mut row, s) in rows.rows_mut().into_iter().zip(&*lowest) {
             row /= s.sqrt();
         }
-        self.round(&parts, &found, rows, &sizes, report, observer)
+        self.round((&parts, count), &found, rows, &sizes, report, observer)
     }
-}
 
-impl GraphPartitioner for SpectralCut {
-    fn fit(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Fit<Partition>> {
+    /// The cut of a graph on the clusters of an ensemble, or of any graph.
+    pub(crate) fn fit_of(
+        &self,
+        graph: SimilarityGraph,
+        members: Option<&ClusterIncidence>,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
         self.check()?;
         observer.check()?;
         let (grouping, mut w) = graph.into_parts();
@@ -172,7 +184,7 @@ impl GraphPartitioner for SpectralCut {
         let clusters = if nodes == 0 {
             Vec::new()
         } else {
-            self.of_nodes(&mut w, grouping.weights(), &mut report, observer)?
+            self.of_nodes(&mut w, grouping.weights(), members, &mut report, observer)?
         };
         let partition = grouping.expand(&clusters)?;
         if let Some(k) = self.clusters.fixed() {
@@ -180,6 +192,12 @@ impl GraphPartitioner for SpectralCut {
             report.expect_clusters(k, found, fewer(found, nodes));
         }
         Ok(Fit::new(partition, report))
+    }
+}
+
+impl GraphPartitioner for SpectralCut {
+    fn fit(&self, graph: SimilarityGraph, observer: &dyn Observer) -> Result<Fit<Partition>> {
+        self.fit_of(graph, None, observer)
     }
 }
 

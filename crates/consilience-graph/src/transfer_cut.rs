@@ -1,6 +1,6 @@
 use consilience_core::{
-    Clusters, Error, Fit, MemoryBudget, Observer, Pace, Report, Result, Seed, Status, Stop,
-    check_restarts, ensure, room,
+    Clusters, Error, Fit, MemoryBudget, Observer, Pace, Partition, Report, Result, Seed, Status,
+    Stop, check_restarts, ensure, room,
 };
 use consilience_num::kmeans::KMeansOptions;
 use consilience_num::reduce::ordered_chunks;
@@ -122,11 +122,13 @@ impl TransferCut {
     /// column for a weight that is none; [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty)
     /// for no right nodes or a left node without any link.
     pub fn fit(&self, b: ArrayView2<'_, f64>, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
-        self.fit_counted(b, &vec![1.0; b.nrows()], observer)
+        self.fit_counted(b, &vec![1.0; b.nrows()], None, observer)
     }
 
     /// As [`TransferCut::fit`], where a left node stands for so many objects. They say which
     /// components are the largest where there are more than clusters; the cut itself counts nodes.
+    /// The members that the graph was made from say how many clusters there may be where the number
+    /// is not fixed.
     ///
     /// # Errors
     /// As [`TransferCut::fit`];
@@ -137,6 +139,7 @@ impl TransferCut {
         &self,
         b: ArrayView2<'_, f64>,
         objects: &[f64],
+        members: Option<&[Partition]>,
         observer: &dyn Observer,
     ) -> Result<Fit<Vec<usize>>> {
         let (left, right) = b.dim();
@@ -154,6 +157,10 @@ impl TransferCut {
         }
         // X = D_x^-1/2 B D_y^-1/2; the small matrix is X'X.
         let count = SpectralCount::new(self.clusters, left)?;
+        let count = match members {
+            Some(members) => count.agreed(objects, members.iter().map(Partition::n_clusters)),
+            None => count.of_components(&parts, objects),
+        };
         let tables = [(left, right), (right, eigen_columns(right, count.eigenpairs()))];
         self.budget.check_tables("the graph, and overlaps of right nodes", &tables, 8)?;
         let x = normalised(b, &rows, &stop)?;
@@ -224,7 +231,7 @@ impl TransferCut {
     ) -> Result<Fit<Vec<usize>>> {
         let rows = incidence.n_rows();
         self.check(rows)?;
-        let count = SpectralCount::new(self.clusters, rows)?;
+        let count = SpectralCount::new(self.clusters, rows)?.of_members(incidence);
         let parts = Components::of_incidence(incidence, observer)?;
         if let Some(joined) = self.clusters.fixed().and_then(|k| parts.joined(k)) {
             return Ok(joined);

@@ -136,7 +136,8 @@ impl AnswerTable {
 }
 
 /// Reads the answers of a crowd from a CSV file with a header, or from an `.npz` archive with one
-/// array per column. The columns are known by their names, in any order; others are ignored.
+/// array per column, of whole numbers or of text. The columns are known by their names, in any
+/// order; others are ignored.
 ///
 /// ```
 /// let folder = tempfile::tempdir().unwrap();
@@ -400,62 +401,20 @@ pub(crate) fn from_npz(
 ) -> Result<AnswerTable> {
     let names = npz::names(input.open_archive()?)?;
     let (form, at) = form(&names)?;
-    let mut rows: Vec<[usize; 4]> = Vec::new();
-    for (column, name) in at.into_iter().map(|c| &names[c]).enumerate() {
+    let header = at.map(|column| names[column].as_str());
+    let mut cells: [Texts; 4] = Default::default();
+    for (column, name) in header.into_iter().enumerate() {
+        // Names, as numbers are where they are whole.
         let archive = input.open_archive()?;
-        let table = npz::read(archive, Some(name), observer, allowance, |s| s.features())?;
-        let table = table.into_f64()?;
-        let (n, columns) = table.dim();
-        ensure_format!(columns == 1, "array {name:?}: {columns} columns; expected one");
-        if column == 0 {
-            rows = allowance.room(n)?;
-            rows.resize(n, [0; 4]);
-        }
+        cells[column] = npz::read(archive, Some(name), observer, allowance, |s| s.texts())?;
+        let (found, n) = (cells[column].len(), cells[0].len());
         ensure_format!(
-            n == rows.len(),
-            "array {name:?}: {n} rows; expected {}, as the array {:?}",
-            rows.len(),
-            names[at[0]]
+            found == n,
+            "array {name:?}: {found} rows; expected {n}, as the array {:?}",
+            header[0]
         );
-        for (r, (row, &v)) in rows.iter_mut().zip(&table).enumerate() {
-            row[column] = whole(v).ok_or_else(|| {
-                malformed(format!("array {name:?}, row {r}: {v:?}; expected a whole number from 0"))
-            })?;
-        }
     }
-    if let Some(ids) = ids {
-        looked_up(form, &mut rows, ids, notes)?;
-    }
-    Ok(AnswerTable { form, rows, names: Default::default(), ids: ids.cloned() })
-}
-
-/// The objects of rows by their ids, which are numbers here.
-fn looked_up(
-    form: AnswerForm,
-    rows: &mut [[usize; 4]],
-    ids: &ObjectIds,
-    notes: &mut Vec<String>,
-) -> Result<()> {
-    let mut lookup = Lookup::of(Some(ids))?;
-    let columns = form.objects();
-    let mut found = Vec::new();
-    for (r, row) in rows.iter().enumerate() {
-        for &column in columns {
-            found.push(lookup.find(&row[column].to_string(), || format!("row {r}"))?);
-        }
-    }
-    let kind = lookup.kind(notes)?;
-    for (row, found) in rows.iter_mut().zip(found.chunks_exact(columns.len())) {
-        for (&column, found) in columns.iter().zip(found) {
-            row[column] = found[kind];
-        }
-    }
-    Ok(())
-}
-
-/// A whole number that a float holds exactly.
-fn whole(v: f64) -> Option<usize> {
-    (v >= 0.0 && v.fract() == 0.0 && v < crate::label::EXACT).then_some(v as usize)
+    Columns { form, cells, header, allowance }.numbered(ids, notes)
 }
 
 #[cfg(all(test, feature = "csv"))]

@@ -24,6 +24,7 @@ use crate::ids::{ObjectIds, Texts};
 use crate::label::EXACT;
 use crate::label_table::LabelTable;
 use crate::location::{Format, Location};
+use crate::membership_table::memberships_of;
 #[cfg(feature = "parquet")]
 use crate::parquet;
 use crate::roles::Wanted;
@@ -225,7 +226,10 @@ impl<'a> Input<'a> {
     /// let path = folder.path().join("pool.npz");
     /// let ensemble = Ensemble::mixed([
     ///     Partition::from_labels(&[0, 1, -1])?.into(),
-    ///     SparseMemberships::from_array(array![[0.75, 0.25], [0.0, 1.0], [0.0, 0.0]].view())?.into(),
+    ///     SparseMemberships::from_array(
+    ///         array![[0.75, 0.25], [0.0, 1.0], [0.0, 0.0]].view(),
+    ///     )?
+    ///     .into(),
     /// ])?;
     /// write_ensemble(&path, &ensemble)?;
     /// assert_eq!(read_ensemble(&path)?, ensemble);
@@ -322,7 +326,7 @@ impl<'a> Input<'a> {
         let rows = new.reading(|notes| {
             let mut found = new.label_columns(observer, notes)?;
             let ids = found.ids.take().map(Texts::into_ids).transpose()?;
-            notes.extend(found.put_in_order(&columns.names));
+            notes.extend(found.put_in_order(&columns.names)?);
             Ok((columns.translate(&found)?, ids))
         })?;
         report.notes.extend(rows.report.notes);
@@ -376,7 +380,8 @@ impl<'a> Input<'a> {
 
     /// Soft memberships, n rows and k columns of probabilities; one column of labels counts as
     /// certain. One column with a number that is not whole, such as a 1 after rounding, is the
-    /// probabilities of one cluster.
+    /// probabilities of one cluster. An object of whom the file says nothing, by a row of zeros or
+    /// a label that is missing, has evidence 0 and all others 1.
     ///
     /// # Errors
     /// As [`Input`], and as [`Memberships::new`].
@@ -408,7 +413,7 @@ impl<'a> Input<'a> {
                     if values.ncols() == 1 && values.iter().all(|v| v.fract() == 0.0) {
                         return certain();
                     }
-                    Ok((Memberships::new(values)?, ids))
+                    Ok((memberships_of(values)?, ids))
                 }
                 // Labels may be text or missing, where probabilities are neither.
                 Err(error) if matches!(error.kind(), ErrorKind::Format | ErrorKind::NonFinite) => {

@@ -84,6 +84,7 @@ mod labelled;
 mod location;
 mod lock;
 mod lookup;
+mod membership_table;
 #[cfg(feature = "npy")]
 mod mixed;
 #[cfg(feature = "npy")]
@@ -107,6 +108,8 @@ use std::io::Read;
 use std::path::Path;
 
 use consilience_core::{Ensemble, Error, ErrorKind, Memberships, MemoryBudget, Partition, Result};
+
+use crate::membership_table::table_of;
 
 pub use answers::{AnswerForm, AnswerTable, read_answers, read_answers_observed};
 #[cfg(feature = "csv")]
@@ -213,13 +216,15 @@ pub fn read_features(path: impl AsRef<Path>) -> Result<FeatureTable> {
 }
 
 /// Reads soft memberships: one row per object, one column of probabilities per cluster. One column
-/// of labels counts as certain.
+/// of labels counts as certain. A row of zeros, or no label, is an object without evidence; all
+/// others have evidence 1, since no file says how much there is.
 ///
 /// ```
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("soft.csv");
-/// std::fs::write(&path, "0.75,0.25\n0.5,0.5\n").unwrap();
-/// assert_eq!(consilience::io::read_memberships(&path)?.n_clusters(), 2);
+/// std::fs::write(&path, "0.75,0.25\n0.5,0.5\n0,0\n").unwrap();
+/// let soft = consilience::io::read_memberships(&path)?;
+/// assert_eq!((soft.n_clusters(), soft.evidence()), (2, &[1.0, 1.0, 0.0][..]));
 /// # Ok::<(), consilience::Error>(())
 /// ```
 ///
@@ -276,7 +281,9 @@ pub fn write_ensemble(path: impl AsRef<Path>, ensemble: &Ensemble) -> Result<()>
     written(path, |file| file.write_labels(Labelled::All(ensemble), &()))
 }
 
-/// Writes soft memberships, one column of probabilities per cluster.
+/// Writes soft memberships, one column of probabilities per cluster. An object without evidence,
+/// whose probabilities mean nothing, has a row of zeros (NaN where there is one cluster), so that
+/// [`read_memberships`] finds none either; how much evidence others have is not written.
 ///
 /// ```
 /// use consilience::{Memberships, Partition};
@@ -293,7 +300,7 @@ pub fn write_ensemble(path: impl AsRef<Path>, ensemble: &Ensemble) -> Result<()>
 /// # Errors
 /// As [`write_labels`].
 pub fn write_memberships(path: impl AsRef<Path>, memberships: &Memberships) -> Result<()> {
-    written(path, |file| file.write_numbers(memberships.values(), &()))
+    written(path, |file| file.write_numbers(table_of(memberships)?.view(), &()))
 }
 
 fn written(

@@ -99,7 +99,7 @@ macro_rules! with_element {
             })+
             other => Err(malformed(format!(
                 "elements of type {:?}; expected bool, int8..int64, uint8..uint64, \
-                float16..float64 or, for labels, text of fixed width",
+                float16..float64 or, for labels and answers, text of fixed width",
                 excerpt(other)
             ))),
         }
@@ -280,7 +280,7 @@ impl Stream<'_> {
         };
         match labels.columns.pop() {
             Some(only) if labels.columns.is_empty() => only.into_texts(),
-            _ => Err(malformed(format!("{} columns of ids; expected one", header.columns))),
+            _ => Err(malformed(format!("{} columns; expected one", header.columns))),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the columns of a table are: ids, values, categories, or nothing that is wanted.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use consilience_core::{Result, number_of};
 
@@ -187,25 +187,47 @@ impl Wanted {
 
 /// The order that brings columns under the names that are wanted, where they come in another; and
 /// what to say of it, or of columns that are called otherwise and stay in their order.
+///
+/// # Errors
+/// [`ErrorKind::Format`](consilience_core::ErrorKind::Format) where some of the names are those
+/// that are wanted and others are not: which column is which is not known then.
 #[doc(hidden)]
 pub fn order_of_columns(
     wanted: &[String],
     given: &[String],
-) -> Option<(Option<Vec<usize>>, &'static str)> {
+) -> Result<Option<(Option<Vec<usize>>, &'static str)>> {
     if wanted == given || wanted.len() != given.len() {
-        return None;
+        return Ok(None);
     }
-    match places_of_names(wanted, given) {
+    if let Some(order) = places_of_names(wanted, given) {
         // Also where the names are numbers: those of a table without a header are in order.
-        Some(order) => {
-            Some((Some(order), "the columns are in another order; they are taken by name"))
-        }
-        None if are_numbered(wanted) || are_numbered(given) => None,
-        None => Some((
-            None,
-            "the columns are called otherwise than those before; they are taken in their order",
-        )),
+        let note = "the columns are in another order; they are taken by name";
+        return Ok(Some((Some(order), note)));
     }
+    if are_numbered(wanted) || are_numbered(given) {
+        return Ok(None);
+    }
+    let (missing, unknown) = (without(wanted, given), without(given, wanted));
+    ensure_format!(
+        missing.len() == wanted.len(),
+        "{}; expected the columns {}, in any order, or names of which none is among them for \
+         columns in this order",
+        match (&missing[..], &unknown[..]) {
+            ([], _) | (_, []) =>
+                "columns in another order, of which some are called alike".to_owned(),
+            (missing, unknown) =>
+                format!("no column {}, and unknown {}", listed(missing), listed(unknown)),
+        },
+        listed(wanted)
+    );
+    let note = "the columns are called otherwise than those before; they are taken in their order";
+    Ok(Some((None, note)))
+}
+
+/// The names that are not among others.
+fn without<'n>(names: &'n [String], others: &[String]) -> Vec<&'n str> {
+    let others: HashSet<&str> = others.iter().map(|name| name.trim()).collect();
+    names.iter().map(|name| name.trim()).filter(|name| !others.contains(name)).collect()
 }
 
 /// Whether columns have no names but their numbers.
@@ -233,7 +255,8 @@ mod tests {
     /// By name, also where the names of a header are numbers.
     #[test]
     fn columns_in_another_order() {
-        let order = |a: &[&str], b: &[&str]| order_of_columns(&names(a), &names(b));
+        let found = |a: &[&str], b: &[&str]| order_of_columns(&names(a), &names(b));
+        let order = |a: &[&str], b: &[&str]| found(a, b).unwrap();
         let places = |a: &[&str], b: &[&str]| order(a, b).and_then(|(order, _)| order);
         assert_eq!(order(&["0", "1", "2"], &["0", "1", "2"]), None);
         assert_eq!(places(&["0", "1", "2"], &["2", "0", "1"]), Some(vec![1, 2, 0]));
@@ -241,8 +264,16 @@ mod tests {
         assert_eq!(places(&["a", "b"], &["b", "a"]), Some(vec![1, 0]));
         // One of them has no header.
         assert_eq!(order(&["a", "b"], &["0", "1"]), None);
-        let (none, note) = order(&["a", "b"], &["b", "c"]).unwrap();
+        let (none, note) = order(&["a", "b"], &["c", "d"]).unwrap();
         assert!(none.is_none() && note.contains("called otherwise"), "{note}");
+        // Some are known: by which place they are to be taken nobody knows.
+        let said = |a: &[&str], b: &[&str]| found(a, b).unwrap_err().to_string();
+        let some = said(&["a", "b", "c"], &["c", " a", "z"]);
+        let expected = "no column b, and unknown z; expected the columns a, b, c, in any order";
+        assert!(some.contains(expected), "{some}");
+        assert!(said(&["a", "b", "c"], &["a", "b", "c2"]).contains("no column c, and unknown c2"));
+        let twice = said(&["a", "a", "b"], &["a", "b", "a"]);
+        assert!(twice.contains("of which some are called alike"), "{twice}");
     }
 
     fn names(names: &[&str]) -> Vec<String> {

@@ -456,16 +456,16 @@ impl LabelColumns {
     }
 
     /// Brings the columns into the order in which others have these names, and says so; where they
-    /// are called otherwise it says that.
-    pub(crate) fn put_in_order(&mut self, names: &[String]) -> Option<String> {
-        let (order, note) = order_of_columns(names, &self.names)?;
+    /// are called otherwise it says that, and refuses them where only some are.
+    pub(crate) fn put_in_order(&mut self, names: &[String]) -> Result<Option<String>> {
+        let Some((order, note)) = order_of_columns(names, &self.names)? else { return Ok(None) };
         if let Some(order) = order {
             let mut columns: Vec<Option<LabelColumn>> =
                 std::mem::take(&mut self.columns).into_iter().map(Some).collect();
             self.columns = order.into_iter().filter_map(|at| columns[at].take()).collect();
             self.names = names.to_vec();
         }
-        Some(note.to_owned())
+        Ok(Some(note.to_owned()))
     }
 
     /// The labels of other objects in the numbers of these columns, -1 for unlabelled.

@@ -165,6 +165,30 @@ fn names_come_back_for_every_object() {
     }
 }
 
+/// An object of which nothing was known came back in the first cluster.
+#[test]
+fn memberships_of_objects_without_evidence_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let labels: [&[i64]; 4] = [&[-1, 0, 0, 1, -1], &[0, -1, 0], &[-1, -1], &[-1, 0, 1, 2]];
+    for (ending, labels) in ENDINGS.iter().flat_map(|e| labels.map(|l| (e, l))) {
+        let path = folder.path().join(format!("soft.{ending}"));
+        let soft = Memberships::from(&Partition::from_labels(labels).unwrap());
+        write_memberships(&path, &soft).unwrap();
+        let read = read_memberships(&path).unwrap();
+        assert_eq!(read.hard().unwrap().to_signed(), labels, "{ending}");
+        assert_eq!(read.evidence(), soft.evidence(), "{ending}");
+    }
+    // How much evidence there is does not show, and a row of it means no cluster.
+    let values = array![[0.75, 0.25], [0.25, 0.75], [0.5, 0.5]];
+    let soft = Memberships::with_evidence(values.clone(), vec![3.0, 0.0, 2.0]).unwrap();
+    let path = folder.path().join("soft.npy");
+    write_memberships(&path, &soft).unwrap();
+    let read = read_memberships(&path).unwrap();
+    assert_eq!(read.evidence(), [1.0, 0.0, 1.0]);
+    assert_eq!(read.values().row(1), array![0.5, 0.5]);
+    assert_eq!(read.values().row(0), values.row(0));
+}
+
 #[test]
 fn categories_are_the_same_in_every_format() {
     let folder = tempfile::tempdir().unwrap();

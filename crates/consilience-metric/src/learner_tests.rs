@@ -129,11 +129,12 @@ fn bad_input_is_refused() {
         assert_eq!(kind(&array![[0.0], [f64::NAN], [1.0]], &side), ErrorKind::NonFinite);
     }
     let kind = |m: &dyn MetricLearner| m.fit(x.view().into(), &side, &()).unwrap_err().kind();
-    let bad: [&dyn MetricLearner; 12] = [
+    let bad: [&dyn MetricLearner; 13] = [
         &Rca::new().shrinkage(f64::NAN),
         &Rca::new().shrinkage(1.5),
         &Dca::new().dimensions(0),
         &Mmc::new().tolerance(f64::NAN),
+        &Mmc::new().tolerance(f64::INFINITY),
         &Mmc::new().max_iterations(0),
         &Itml::new().slack(0.0),
         &Itml::new().bounds(2.0, 1.0),

@@ -120,7 +120,10 @@ pub(crate) fn checked<'a>(features: Features<'a>, side: &SideInformation) -> Res
 
 /// Refuses a tolerance that is not positive, and counts of 0.
 pub(crate) fn check_loop(tolerance: f64, max_iterations: usize, max_pairs: usize) -> Result<()> {
-    ensure!(tolerance > 0.0, invalid("tolerance {tolerance}; expected more than 0"));
+    ensure!(
+        tolerance > 0.0 && tolerance.is_finite(),
+        invalid("tolerance {tolerance}; expected a number above 0")
+    );
     at_least_one("max_iterations", max_iterations)?;
     at_least_one("max_pairs", max_pairs)
 }

@@ -1,5 +1,5 @@
 use consilience_core::{
-    Error, ErrorKind, Features, Fit, Observer, Report, Result, Seed, Status, at_least_one,
+    Error, ErrorKind, Features, Fit, Observer, Report, Result, Seed, Status, at_least_one, ensure,
 };
 use consilience_num::kmeans::sparse::ScaledRows;
 use consilience_num::svd::{Rows, SvdOptions, try_truncated_svd};
@@ -88,9 +88,10 @@ impl TruncatedSvd {
         let features = features.into();
         features.check()?;
         at_least_one("dimensions", self.dimensions)?;
-        if !(self.tolerance > 0.0) {
-            return Err(Error::invalid(format!("tolerance {}; expected above 0", self.tolerance)));
-        }
+        ensure!(
+            self.tolerance > 0.0 && self.tolerance.is_finite(),
+            invalid("tolerance {}; expected a number above 0", self.tolerance)
+        );
         observer.check()?;
         let options = SvdOptions::new(self.dimensions).tolerance(self.tolerance).seed(self.seed);
         let svd = |rows: &dyn Rows| try_truncated_svd(rows, &options, observer);

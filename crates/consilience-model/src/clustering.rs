@@ -15,7 +15,8 @@ use crate::{ConsensusModel, table};
 ///
 /// The first choice for features without labels where one run of k-means would depend on its start.
 /// With a few labels or pairs see [`LinkedClustering`](crate::LinkedClustering). By default 20
-/// k-means members with random numbers of clusters, combined by [`Recommended`].
+/// k-means members with random numbers of clusters, combined by [`Recommended`]. Where many
+/// clusters K are asked for, members have K to 2 K ([`Generator::consensus_clusters`]).
 ///
 /// ```
 /// use consilience::generate::{Generator, KMeans, Scale};
@@ -24,7 +25,8 @@ use crate::{ConsensusModel, table};
 /// use consilience::walk::Pta;
 /// use consilience::Observer;
 ///
-/// let x = Array2::from_shape_fn((60, 3), |(i, j)| (i / 20 * 9) as f32 + (i * (j + 2) % 5) as f32 * 0.2);
+/// let at = |(i, j): (usize, usize)| (i / 20 * 9) as f32 + (i * (j + 2) % 5) as f32 * 0.2;
+/// let x = Array2::from_shape_fn((60, 3), at);
 /// let members = Generator::new(KMeans::new()).members(10).clusters(3..=6).scale(Scale::ZScore);
 /// let found = ConsensusClustering::by(Pta::new(3)).generator(members).fit(&x, &())?;
 /// assert_eq!(found.output.partition().sizes(), [20, 20, 20]);
@@ -40,6 +42,8 @@ use crate::{ConsensusModel, table};
 pub struct ConsensusClustering {
     generator: Generator,
     method: Method,
+    /// Into how many clusters, where that is known.
+    clusters: Option<usize>,
 }
 
 /// The consensus function.
@@ -71,10 +75,14 @@ impl fmt::Debug for ConsensusClustering {
 impl ConsensusClustering {
     /// Into so many clusters, by the recommended method.
     pub fn new(clusters: impl Into<Clusters>) -> Self {
-        Self::with(Method::Recommended(Recommended::new(clusters)))
+        let clusters = clusters.into();
+        let made = Self::with(Method::Recommended(Recommended::new(clusters)));
+        let clusters = clusters.fixed();
+        ConsensusClustering { clusters, ..made }.generator(Generator::new(KMeans::new()))
     }
 
-    /// By a consensus function of the caller's choice, which says how many clusters.
+    /// By a consensus function of the caller's choice, which says how many clusters. Where these
+    /// are many, say it to the generator as well: [`Generator::consensus_clusters`].
     pub fn by(method: impl ConsensusFunction<Output = Partition> + 'static) -> Self {
         Self::boxed(Box::new(method))
     }
@@ -85,13 +93,19 @@ impl ConsensusClustering {
     }
 
     fn with(method: Method) -> Self {
-        ConsensusClustering { generator: Generator::new(KMeans::new()), method }
+        ConsensusClustering { generator: Generator::new(KMeans::new()), method, clusters: None }
     }
 
     consilience_core::setters! {
-        /// What makes the members. Default: 20 members of k-means with 2 to sqrt(n) / 2 clusters
-        /// (50 at most), on all features as they are.
-        pub fn generator(mut self, generator: Generator) { self.generator = generator }
+        /// What makes the members. Default: 20 members of k-means on all features as they are,
+        /// with 2 to sqrt(n) / 2 clusters (50 at most), or of K to 2 K where the recommended
+        /// method is to find K and that range ends below 2 K.
+        pub fn generator(mut self, generator: Generator) {
+            self.generator = match self.clusters {
+                Some(clusters) => generator.consensus_clusters(clusters),
+                None => generator,
+            }
+        }
 
         /// Seed of the generator, and of the recommended method; a method given to
         /// [`ConsensusClustering::by`] keeps its own. Default: the generator's, and `Seed(0)`.

@@ -89,7 +89,9 @@ impl Prototypes {
     /// The cluster of every row of features, and its distance to the prototype as a multiple of
     /// the cluster's reach.
     pub(crate) fn place(&self, x: ArrayView2<'_, f64>, clusters: &mut [u32], far: &mut [f64]) {
-        let seen = self.view.rows(x.to_owned()).mapv_into(|v| v * self.unit);
+        // What overflows is as far out as numbers go.
+        let within = |v: f64| if v.is_nan() { f64::MAX } else { v.clamp(f64::MIN, f64::MAX) };
+        let seen = self.view.rows(x.to_owned()).mapv_into(|v| within(v * self.unit));
         let nearest = assign(seen.view(), self.rows.view(), false);
         let found = clusters.iter_mut().zip(far).zip(seen.rows()).zip(nearest);
         for (((cluster, far), row), p) in found {

@@ -36,6 +36,55 @@ fn given_back(model: &ConsensusModel, x: &Array2<f64>) -> f64 {
     (0..labels.len()).filter(own).count() as f64 / labels.len() as f64
 }
 
+/// Squared distances of a row that is so far out overflow; they did for all rows beside it.
+#[test]
+fn a_row_far_out_is_placed_apart_from_the_others() {
+    let x = clouds(120, 3, 2);
+    let plain = Generator::new(KMeans::new()).members(6).clusters(3..=6);
+    let projected = Generator::new(KMeans::new()).members(6).clusters(3..=6).projection(2);
+    for members in [plain, projected.scale(Scale::ZScore)] {
+        let model = ConsensusClustering::new(4).generator(members).cluster(&x).unwrap();
+        let alone = model.place(&x).unwrap();
+        for far in [1e160, -1e200, 1e300, f64::MAX] {
+            let mut beside = x.clone();
+            beside.row_mut(17).fill(far);
+            let placed = model.place(&beside).unwrap();
+            assert!(placed.outside().contains(&17), "{far:e}");
+            let others = |of: &[usize]| of.iter().copied().filter(|&i| i != 17).collect::<Vec<_>>();
+            assert_eq!(others(&placed.outside()), others(&alone.outside()), "{far:e}");
+            for i in (0..120).filter(|&i| i != 17) {
+                let of = |placed: &crate::Placement| {
+                    (placed.labels[i], placed.confidence[i], placed.distance[i])
+                };
+                assert_eq!(of(&placed), of(&alone), "{far:e}, object {i}");
+            }
+        }
+    }
+}
+
+/// Ten groups of three objects: members of two clusters, as few objects had them, join what the
+/// consensus is to keep apart.
+#[test]
+fn many_clusters_of_few_objects_are_found() {
+    let mut stream = Seed(3).stream();
+    let x = Array2::from_shape_fn((30, 2), |(i, j)| {
+        30.0 * [i % 10 % 4, i % 10 / 4][j] as f64 + stream.normal()
+    });
+    let truth = Partition::from_fn(30, |i| Some(i as u64 % 10)).unwrap();
+    for seed in 0..3 {
+        let model = ConsensusClustering::new(10).seed(Seed(seed)).cluster(&x).unwrap();
+        assert_eq!(model.partition(), &truth, "seed {seed}");
+        // Also where the members are another generator's, and where a method of the caller's
+        // combines them.
+        let members = || Generator::new(KMeans::new()).members(30).seed(Seed(seed));
+        let model = ConsensusClustering::new(10).generator(members()).cluster(&x).unwrap();
+        assert_eq!(model.partition(), &truth, "seed {seed}");
+        let members = members().consensus_clusters(10);
+        let model = ConsensusClustering::by(Recommended::new(10)).generator(members);
+        assert_eq!(model.cluster(&x).unwrap().partition(), &truth, "seed {seed}");
+    }
+}
+
 #[test]
 fn sparse_features_are_refused_with_what_to_do_instead() {
     let x = clouds(40, 3, 1);

@@ -3,13 +3,13 @@ use consilience_core::{
     Dendrogram, Ensemble, Error, ErrorKind, Fit, Hierarchy, MemoryBudget, Microclusters, Observer,
     Partition, Report, Result, Seed, ensure,
 };
-use consilience_graph::{ClusterIncidence, IncidenceSpectrum};
+use consilience_graph::{ClusterIncidence, IncidenceSpectrum, most_clusters};
 
 use crate::ConsensusCdf;
 use crate::cdf::MAX_MEMBERS;
 use crate::common;
 use crate::members::heard;
-use crate::number_table::{NumberRow, NumberTable, conclude};
+use crate::number_table::{Members, NumberRow, NumberTable, conclude};
 use crate::sample::sampled;
 
 /// Default of the most clusters that are tried.
@@ -22,9 +22,10 @@ const AMBIGUOUS: (f64, f64) = (0.1, 0.9);
 ///
 /// Known criteria contradict each other, and each has data on which it fails without a sign; so all
 /// are shown with their tables. Where eigengap, PAC and lifetime name one number and none of them
-/// has a warning, it is recommended. Elsewhere the recommendation is the geometric mean of
-/// eigengap, lifetime and directions, drawn towards 7, a usual number of classes, the more they
-/// differ: with v the variance of their logarithms it is
+/// has a warning, it is recommended; so is what eigengap and lifetime agree on where it is more
+/// than the directions, which noise in the members takes away. Elsewhere the recommendation is the
+/// geometric mean of eigengap, lifetime and directions, drawn towards 7, a usual number of classes,
+/// the more they differ: with v the variance of their logarithms it is
 /// `exp((mean / v + ln 7 / s) / (1 / v + 1 / s))`, s = 1/4. One cluster is never recommended where
 /// objects differ: no criterion can compare it. Where members are all alike, their number is
 /// recommended if it is among those tried. A criterion that is the same for all numbers tried
@@ -211,7 +212,8 @@ impl ClusterNumber {
         };
         let mut rows = rows(cdfs);
         let shared = self.compare(&mut rows, &microclusters, largest, observer)?;
-        let mut table = conclude(rows, Some(shared));
+        let members = Members { directions: shared, median: median(&microclusters), distinct: n };
+        let mut table = conclude(rows, Some(&members));
         settle(&mut table, &microclusters, among);
         if let Some(asked) = self.largest.filter(|&asked| asked > n) {
             table.notes.push(format!(
@@ -249,15 +251,8 @@ impl ClusterNumber {
     /// microclusters is too few for members that nearly agree on more.
     fn usual(&self, nodes: &Microclusters) -> usize {
         let root = ((nodes.n_nodes() as f64).sqrt() as usize).clamp(2, LARGEST);
-        let mut clusters: Vec<usize> = nodes.rows().iter().map(Partition::n_clusters).collect();
-        clusters.retain(|&k| k > 0);
-        clusters.sort_unstable();
-        let most = clusters.last().copied().unwrap_or(0);
-        // A single member that puts all objects apart is no agreement.
-        let median = clusters.get(clusters.len().saturating_sub(1) / 2).copied().unwrap_or(0);
-        let agreed = most > root && holding(nodes.sizes()) <= 2 * median;
-        let largest = if agreed { (most + 1).min(LARGEST) } else { root };
-        largest.max(self.least)
+        let clusters = nodes.rows().iter().map(Partition::n_clusters);
+        most_clusters(root, nodes.sizes().iter().copied(), clusters).max(self.least)
     }
 
     /// Says of how many objects the numbers are judged, where not of all.
@@ -435,18 +430,12 @@ fn rows(curves: Vec<Curve>) -> Vec<NumberRow> {
         .collect()
 }
 
-/// How few microclusters hold nine tenths of the objects.
-fn holding(sizes: &[u64]) -> usize {
-    let mut sizes = sizes.to_vec();
-    sizes.sort_unstable_by(|a, b| b.cmp(a));
-    let total: u64 = sizes.iter().sum();
-    let mut held = 0u64;
-    let enough = sizes.iter().position(|size| {
-        held += size;
-        // No more than 2^53 objects.
-        10 * held >= 9 * total
-    });
-    enough.map_or(sizes.len(), |at| at + 1)
+/// Clusters of the median member.
+fn median(nodes: &Microclusters) -> usize {
+    let mut clusters: Vec<usize> = nodes.rows().iter().map(Partition::n_clusters).collect();
+    clusters.retain(|&k| k > 0);
+    clusters.sort_unstable();
+    clusters.get(clusters.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 
 /// Members that are all alike, all of whose microclusters are then clusters of each, leave nothing

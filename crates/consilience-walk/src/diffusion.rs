@@ -216,7 +216,7 @@ impl Diffusion {
 
     /// The number of clusters of so many microclusters.
     fn n_clusters(&self, incidence: &ClusterIncidence, observer: &dyn Observer) -> Result<usize> {
-        let count = SpectralCount::new(self.clusters, incidence.n_rows())?;
+        let count = SpectralCount::new(self.clusters, incidence.n_rows())?.of_members(incidence);
         if self.clusters.fixed().is_some() {
             return Ok(count.clusters(&[]));
         }

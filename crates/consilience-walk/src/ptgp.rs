@@ -256,7 +256,9 @@ impl NodeConsensus for Ptgp {
             None => self.cut,
         };
         let (b, objects) = (graph.weights.view(), nodes.grouping().weights());
-        let found = report.stage("partition", || cut.fit_counted(b, &objects, observer))?;
+        let members = Some(nodes.rows());
+        let found =
+            report.stage("partition", || cut.fit_counted(b, &objects, members, observer))?;
         report.adopt(found.report);
         report.error_bound = graph.error_bound;
         Ok(found.output)

@@ -32,9 +32,14 @@ impl Crowd {
     }
 
     /// Answers of two workers on each pair that the result asks for.
-    fn about_doubts(&mut self, result: &CrowdResult, count: usize) -> Result<Answers> {
+    fn about_doubts(
+        &mut self,
+        result: &CrowdResult,
+        answers: &Answers,
+        count: usize,
+    ) -> Result<Answers> {
         let mut rows = Vec::new();
-        for (t, q) in result.ask_pairs(count / 2).into_iter().enumerate() {
+        for (t, q) in result.ask_pairs(answers, count / 2)?.into_iter().enumerate() {
             rows.push(self.answer(t % CAREFUL, q.i, q.j));
             rows.push(self.answer((t + 1) % CAREFUL, q.i, q.j));
         }
@@ -52,7 +57,8 @@ fn main() -> Result<()> {
     println!("answers   adjusted Rand index");
     for round in 0..5 {
         if round > 0 {
-            answers.extend(&crowd.about_doubts(&result, 40)?)?;
+            let more = crowd.about_doubts(&result, &answers, 40)?;
+            answers.extend(&more)?;
             result = method.fit(&answers, &())?.output;
         }
         let right = scores::adjusted_rand(&result.partition, &truth)?;
@@ -60,7 +66,7 @@ fn main() -> Result<()> {
     }
     assert!(scores::adjusted_rand(&result.partition, &truth)? > 0.9);
 
-    let question = &result.ask_pairs(1)[0];
+    let question = &result.ask_pairs(&answers, 1)?[0];
     println!(
         "next: are {} and {} alike? Probably {:.2}; an answer tells {:.2} bits",
         question.i, question.j, question.together, question.information

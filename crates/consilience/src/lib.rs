@@ -61,10 +61,11 @@
 //! [`generate::KMeansClusters`], [`crowd::CrowdResult`] with its workers, [`scores::Scores`],
 //! [`Seed`], [`SideInformation`], [`trust::Diagnostics`], [`trust::NumberTable`],
 //! [`bregman::Solution`], [`model::ConsensusModel`], and the [`Clustering`] of every constrained
-//! clusterer of the library; the last two label new objects after that as before. A [`Report`] can
-//! only be written. Values come back equal to the bit; in JSON that takes `serde_json`'s feature
-//! `float_roundtrip`. Damaged data are rejected with the same error as the constructor's. An
-//! updater has a format of its own, see [`follow`].
+//! clusterer of the library but [`crowd::SemiCrowd::published`], whose cut of a similarity labels
+//! new objects only while it is in memory; the last two label new objects after that as before. A
+//! [`Report`] can only be written. Values come back equal to the bit; in JSON that takes
+//! `serde_json`'s feature `float_roundtrip`. Damaged data are rejected with the same error as the
+//! constructor's. An updater has a format of its own, see [`follow`].
 //!
 //! **`lapack`.** The bits of results then depend on the backend, and on its number of threads: with
 //! `OPENBLAS_NUM_THREADS=1` in the environment they are again the same on every run. Signs of

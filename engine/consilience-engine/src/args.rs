@@ -175,9 +175,9 @@ pub(crate) struct Consensus {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
     /// Number of clusters, or auto: that of eigengap, PAC and lifetime where these agree and none
-    /// has a warning, else the geometric mean of eigengap, lifetime and directions, drawn towards 7
-    /// the more they differ [default: as many as the method itself finds, and auto for
-    /// methods that find none]
+    /// has a warning, that of eigengap and lifetime where it is more than the directions, else the
+    /// geometric mean of these three, drawn towards 7 the more they differ [default: as many as the
+    /// method itself finds, and auto for methods that find none]
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<Count>,
     /// Use only these base clusterings, for instance 3,17,20

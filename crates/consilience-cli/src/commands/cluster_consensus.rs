@@ -7,7 +7,7 @@ use consilience::Seed;
 use consilience::generate::Generator;
 use consilience::model::ConsensusClustering;
 
-use crate::args::{Cluster, given};
+use crate::args::{Cluster, Count, given};
 use crate::catalogue::Request;
 use crate::choices;
 use crate::failure::Outcome;
@@ -113,7 +113,10 @@ fn parse(args: &Cluster) -> Outcome<(ConsensusClustering, Making)> {
     let (method, seed) = (choices::find("--method", "consensus", &CONSENSUS)?, args.common.seed);
     let making = method.build(&(), &own)?;
     let members = members(&making, &generator, seed);
-    let members = choices::behind("generator.", &args.params, method, members)?;
+    let mut members = choices::behind("generator.", &args.params, method, members)?;
+    if let Some(Count::Fixed(k)) = args.clusters {
+        members = members.consensus_clusters(k);
+    }
     let request = Request::parse(&making.function, args.clusters, &function, seed);
     let request = choices::behind("function.", &args.params, method, request)?;
     Ok((ConsensusClustering::by(request).generator(members), making))

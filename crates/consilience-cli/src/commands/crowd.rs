@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
     workers(&table, result, &mut summary);
     summary.times(reading, [], total);
     if args.ask > 0 {
-        let asked = result.ask_pairs(args.ask);
+        let asked = result.ask_pairs(&answers, args.ask)?;
         if let Some(note) = settled(result, &asked) {
             terminal.note(note);
         }

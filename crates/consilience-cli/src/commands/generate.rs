@@ -1,9 +1,10 @@
 //! `consilience generate`: features to an ensemble of base clusterings.
 
+use std::path::Path;
 use std::time::Instant;
 
 use consilience::generate::{CategoricalDistance, Generator, Missing, Scale};
-use consilience::io::{DataTable, FeatureTable, Labelled};
+use consilience::io::{DataTable, FeatureTable, Format, Labelled, Location};
 use consilience::scores::Scores;
 use consilience::{Ensemble, Error, ErrorKind, Features, Fit, Observer, Partition, Seed};
 use ndarray::Axis;
@@ -13,11 +14,11 @@ use crate::categories::filled;
 use crate::choices;
 use crate::estimate;
 use crate::failure::{Failure, Outcome};
-use crate::files::{self, Objects, Reduced, Reduction};
+use crate::files::{self, Objects, Reduced, Reduction, is_standard};
 use crate::memory;
 use crate::outputs::Outputs;
 use crate::summary::{self, Summary};
-use crate::tables::generate::{METHODS, SPARSE, cluster_range, missing, scale};
+use crate::tables::generate::{METHODS, SOFT, SPARSE, cluster_range, missing, scale};
 use crate::terminal::Terminal;
 
 /// Runs the command.
@@ -26,6 +27,7 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
     distance(args)?;
     let path = given(args.features.as_deref(), "FEATURES")?;
     let output = given(args.output.as_deref(), "--output ENSEMBLE")?;
+    check_format(args, output)?;
     let mut outputs = Outputs::new(&args.common).table("-o", "ensemble", Some(output))?;
 
     let start = Instant::now();
@@ -77,6 +79,20 @@ pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
         )?);
     }
     outputs.conclude(summary, &args.common, terminal)
+}
+
+/// Refuses before the work a file that holds labels alone, where members may be memberships.
+fn check_format(args: &Generate, output: &Path) -> Outcome<()> {
+    let method = &args.method[..];
+    let labels_alone = is_standard(output)
+        || Location::parse(output).is_ok_and(|location| location.format != Format::Npz);
+    ensure!(
+        !labels_alone || !SOFT.contains(&method),
+        "{}: a file other than .npz takes labels, {method} gives memberships; expected .npz, of \
+         which consensus --harden takes the most probable clusters",
+        output.display()
+    );
+    Ok(())
 }
 
 /// The ensemble of a table of numbers, of categories or of both.

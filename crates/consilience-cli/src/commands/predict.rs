@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Predict, terminal: &Terminal) -> Outcome<()> {
     let model = read(&args.model)?;
     let table = files::new_features(&args.features, &args.drop, terminal)?;
     let table = match model.feature_names() {
-        Some(names) => table.in_the_order_of(names, &args.features, terminal),
+        Some(names) => table.in_the_order_of(names, &args.features, terminal)?,
         None => table,
     };
     outputs.ids(table.ids.as_ref(), terminal);

@@ -28,6 +28,13 @@ const PER_OBJECT: Meaning = [
 ];
 const STANDARDIZE: Meaning =
     ["features are standardized first, not taken as they are", "true", "true, false"];
+/// With answers.
+const FRAME: Meaning = [
+    STANDARDIZE[0],
+    "true; false where that keeps more of the answers about objects left out, by their standard \
+     errors",
+    STANDARDIZE[2],
+];
 const CUT: Meaning =
     ["what divides the objects by the learned similarity", "k-means", "k-means, shi-malik"];
 const RESTARTS: Meaning = ["starts of the k-means", "10", "1 to 10000"];
@@ -98,7 +105,7 @@ pub(crate) static ANSWERED: [Choice<FromAnswers, Ask>; 1] = [choice!(
     published: flag => FromAnswers::published; PUBLISHED,
     smoothing | lambda: number => metric(Rdml::smoothing); SMOOTHING,
     smoothing_per_object: per_object => metric(Rdml::smoothing); PER_OBJECT,
-    standardize: flag => metric(Rdml::standardize); STANDARDIZE,
+    standardize: flag => metric(Rdml::standardize); FRAME,
     cut: by_name => metric(Rdml::cut); CUT,
     restarts: count => metric(Rdml::restarts); RESTARTS,
     c | error_weight: number => |of, _| of;
@@ -133,6 +140,11 @@ impl FromAnswers {
     fn made(self) -> Self {
         let crowd = self.crowd.thresholds(self.apart, self.together).metric(self.rdml.clone());
         FromAnswers { crowd, ..self }
+    }
+
+    /// The same with features as they are.
+    pub(crate) fn as_they_are(&self) -> SemiCrowd {
+        self.crowd.clone().metric(self.rdml.clone().standardize(false))
     }
 }
 

@@ -53,7 +53,7 @@ macro_rules! crowd {
 
 /// `--method`. `shared` is a parameter of the answers, not of the method: with keywords two objects
 /// are the same that share so many of them.
-pub(crate) static METHODS: [Choice<Crowd, Ask<Clusters>>; 10] = [
+pub(crate) static METHODS: [Choice<Crowd, Ask<Clusters>>; 11] = [
     crowd!("auto", Auto),
     crowd!("block", Block,
         restarts: count => model(BlockModel::restarts); RESTARTS,
@@ -110,6 +110,7 @@ pub(crate) static METHODS: [Choice<Crowd, Ask<Clusters>>; 10] = [
     crowd!("spectral", Spectral),
     crowd!("dawid-skene", DawidSkene),
     crowd!("pairs", Pairs),
+    crowd!("planted-partition", PlantedPartition),
 ];
 
 /// A method over answers, and how answers by keyword are read.

@@ -144,6 +144,9 @@ pub(crate) static METHODS: [Choice<Made>; 10] = [
 pub(crate) const SPARSE: [&str; 5] =
     ["kmeans", "minibatch", "spherical-kmeans", "kernel-kmeans", "uspec"];
 
+/// Methods whose members may be memberships.
+pub(crate) const SOFT: [&str; 2] = ["gaussian-mixture", "fuzzy-c-means"];
+
 fn boxed<C: BaseClusterer + 'static>(clusterer: C) -> Made {
     Box::new(clusterer)
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The methods of `consilience crowd`.
-pub(crate) const CROWD_METHODS: [&str; 10] = [
+pub(crate) const CROWD_METHODS: [&str; 11] = [
     "auto",
     "block",
     "block-by-worker",
@@ -22,6 +22,7 @@ pub(crate) const CROWD_METHODS: [&str; 10] = [
     "spectral",
     "dawid-skene",
     "pairs",
+    "planted-partition",
 ];
 
 /// What a run of the program left.

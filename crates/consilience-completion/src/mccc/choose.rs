@@ -18,8 +18,6 @@ pub(super) const PATH: [f64; 5] = [3.0, 10.0, 30.0, 100.0, 300.0];
 const COMPARED: [f64; 2] = [10.0, 30.0];
 /// Parts that the constraints are cut into, each held out once.
 const FOLDS: usize = 3;
-/// Constraints of either kind that are needed for that.
-pub(super) const LEAST_KIND: usize = 6;
 /// Relative duality gap on the path: the clusters do not change any more.
 const TOLERANCE: f64 = 3e-3;
 /// Iterations at each weight of the path, which starts where the one before ended.
@@ -102,8 +100,7 @@ pub(super) fn held_out(
     judge: Judge,
     observer: &dyn Observer,
 ) -> Result<Option<Choice>> {
-    let (must, cannot) = pairs.kinds();
-    if must.min(cannot) < LEAST_KIND {
+    if pairs.kinds().are_few() {
         return Ok(None);
     }
     let mut objects: Vec<usize> = pairs.links().iter().flat_map(|l| [l.0, l.1]).collect();

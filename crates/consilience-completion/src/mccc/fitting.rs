@@ -4,13 +4,13 @@ use consilience_core::{Error, Observer, OnlyCancels, Partition, Report, Result};
 use consilience_num::kmeans::{KMeansOptions, fit};
 use ndarray::{Array2, ArrayView2, s};
 
-use super::choose::{Candidate, Judge, LEAST_KIND, OF_PAIR, PATH, held_out};
+use super::choose::{Candidate, Judge, OF_PAIR, PATH, held_out};
 use super::coordinates::Coordinates;
 use super::sampling::Sampling;
 use super::solve::{Rules, Solved, Spectrum, least_weight, positive_root, solve};
 use super::{CompletionSolver, Eigenvectors, LossWeight, Mccc, stochastic};
 use crate::basis::Basis;
-use crate::known_pairs::KnownPairs;
+use crate::known_pairs::{Kinds, KnownPairs};
 use crate::product::product;
 
 /// Numbers of columns that are tried, where the caller names none.
@@ -98,10 +98,10 @@ impl Mccc {
             report.notes.push(format!(
                 "{why}, so the clusters are those of plain spectral clustering in the basis {name}"
             ));
-        } else if self.basis == Basis::HeldOut && kinds.0.min(kinds.1) < LEAST_KIND {
+        } else if self.basis == Basis::HeldOut && kinds.are_few() {
             report.notes.extend(chosen.basis.map(|basis| {
-                let (count, columns) = (told(kinds), candidate.k);
-                format!("{count}: too few to choose a basis; {}, {columns} columns", basis.name())
+                let (name, columns) = (basis.name(), candidate.k);
+                format!("{kinds}: too few to choose a basis; {name}, {columns} columns")
             }));
         }
         let read = self.read(&root) * scale;
@@ -113,20 +113,11 @@ impl Mccc {
     /// Why no M is sought, where none is. Where neither basis nor columns nor weight are named, a
     /// handful of links cannot tell which M serves: one in 25 columns fits them and little else,
     /// and in fewer columns or another basis it still loses to spectral clustering.
-    fn why_none(&self, kinds: (usize, usize), basis: Option<Basis>) -> Option<String> {
-        if kinds.0 == 0 || kinds.1 == 0 {
-            return Some(format!("{}: both kinds are needed", told(kinds)));
-        }
+    fn why_none(&self, kinds: Kinds, basis: Option<Basis>) -> Option<String> {
         let Mccc { basis: asked, eigenvectors, loss_weight, .. } = self;
         let named = basis.is_none()
             || (*asked, *eigenvectors, *loss_weight) != (Basis::HeldOut, None, LossWeight::HeldOut);
-        (!named && kinds.0.min(kinds.1) < LEAST_KIND).then(|| {
-            format!(
-                "{}: with fewer than {LEAST_KIND} of either kind nothing can be held out, and the \
-                 links are not used unless a basis, columns or a weight are named",
-                told(kinds)
-            )
-        })
+        kinds.why_unused(named, "a basis, columns or a weight are")
     }
 
     /// What k-means sees of the eigenvectors, which are scaled and in descending order.
@@ -294,7 +285,3 @@ const ONLY_NEGATIVE: &str = "M has negative eigenvalues only, which no similarit
     the coordinates of must-linked objects point apart";
 const ZERO: &str = "M = 0: the weight is too low, no constrained object has coordinates or those \
     of must-linked objects point apart";
-
-fn told((must, cannot): (usize, usize)) -> String {
-    format!("{must} must-links and {cannot} cannot-links")
-}

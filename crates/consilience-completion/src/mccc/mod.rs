@@ -362,10 +362,9 @@ impl Mccc {
 
     /// The bases to compare.
     fn bases(&self, pairs: &KnownPairs) -> Vec<Basis> {
-        let (must, cannot) = pairs.kinds();
         match self.basis {
-            Basis::HeldOut if must.min(cannot) >= choose::LEAST_KIND => COMPARED.to_vec(),
-            Basis::HeldOut => vec![Basis::Neighbours],
+            Basis::HeldOut if pairs.kinds().are_few() => vec![Basis::Neighbours],
+            Basis::HeldOut => COMPARED.to_vec(),
             one => vec![one],
         }
     }

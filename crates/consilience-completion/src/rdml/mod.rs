@@ -208,7 +208,9 @@ impl Rdml {
     /// complete the sample's similarity and call [`Rdml::fit_sample`].
     ///
     /// Without any of either kind, and where nothing is left of M, nothing is learned: the clusters
-    /// are those of plain k-means, and a note says which it is.
+    /// are those of plain k-means, and a note says which it is. So they are with fewer than 6 links
+    /// of either kind, which M fits and little else, unless a smoothing or a cut other than the
+    /// default is named.
     ///
     /// # Errors
     /// As [`Rdml`] says; [`ErrorKind::ShapeMismatch`] where the side information is about another
@@ -242,13 +244,25 @@ impl Rdml {
         let pairs = KnownPairs::new(side, self.budget, observer)?;
         let mut report = Report::default();
         let (frame, x) = self.frame(&features);
-        let map = report.stage("metric", || from_pairs(&x, &pairs, self.smoothing, self.clusters));
+        let usual = Rdml::new(self.clusters);
+        let named = (self.smoothing, self.cut) != (usual.smoothing, usual.cut);
+        let mut why = pairs.kinds().why_unused(named, "a smoothing or a cut is");
+        let mut map = None;
+        if why.is_none() {
+            let learn = || from_pairs(&x, &pairs, self.smoothing, self.clusters);
+            map = report.stage("metric", learn);
+            why = map.is_none().then(|| NOTHING_LEFT.to_owned());
+        }
+        let of = match self.standardize {
+            true => "standardized features; standardize=false takes them as they are",
+            false => "features as they are; standardize=true takes standardized ones",
+        };
+        report.notes.extend(
+            why.map(|why| format!("{why}, so the clusters are those of plain k-means on {of}")),
+        );
         let projection = match map {
             Some(map) => Projection::new(frame, map),
-            None => {
-                report.notes.push(why_plain(pairs.kinds()).to_owned());
-                Projection::identity(frame)
-            }
+            None => Projection::identity(frame),
         };
         self.finish(projection, x, report, observer)
     }
@@ -363,16 +377,8 @@ impl ConstrainedClusterer for Rdml {
     }
 }
 
-/// Why the clusters are those of plain k-means.
-fn why_plain((must, cannot): (usize, usize)) -> &'static str {
-    if must == 0 || cannot == 0 {
-        "must-links and cannot-links are both needed for a metric: the clusters are those of plain \
-         k-means"
-    } else {
-        "nothing is left of the metric: the features say nothing about the constraints, or lambda \
-         is too large; the clusters are those of plain k-means"
-    }
-}
+const NOTHING_LEFT: &str = "nothing is left of the metric: the features say nothing about the \
+    constraints, or lambda is too large";
 
 /// The labelled objects, and a column for each class with 1 for its objects.
 fn indicators(side: &SideInformation) -> (Vec<usize>, Array2<f64>) {

@@ -269,7 +269,36 @@ fn random_pairs_settle_all_objects() {
     // Both kinds are there, but so large a lambda leaves nothing of M.
     let large = Rdml::new(3).smoothing(1e300);
     let notes = large.fit_completed(x.view(), &side(&known), &()).unwrap().report.notes;
-    assert!(notes[0].contains("lambda is too large; the clusters are those of plain k-means"));
+    assert!(notes[0].contains("lambda is too large, so the clusters are those of plain k-means"));
+}
+
+/// A metric that fits three or five links was taken though the clusters were lost by it.
+#[test]
+fn a_handful_of_links_does_not_spoil_what_kmeans_finds() {
+    let (x, truth) = blobs(80, 2, 5);
+    let plain = Rdml::new(2);
+    let fit = |method: &Rdml, side: &SideInformation| {
+        let fit = method.fit_completed(x.view(), side, &()).unwrap();
+        (fit.output.clustering.partition, fit.report.notes)
+    };
+    let without = fit(&plain, &side(&Constraints::new(80).unwrap())).0;
+    assert!(adjusted_rand(&without, &truth).unwrap() > 0.9);
+    let mut known = Constraints::new(80).unwrap();
+    for count in 1..=6 {
+        let i = 4 * count;
+        let mate = (i + 1..80).find(|&j| truth.label(j) == truth.label(i)).unwrap();
+        let other = (i + 1..80).find(|&j| truth.label(j) != truth.label(i)).unwrap();
+        known.add(i, mate, Link::Must).unwrap();
+        known.add(i, other, Link::Cannot).unwrap();
+        let (found, notes) = fit(&plain, &side(&known));
+        let told = notes.concat().contains("the links are not used unless a smoothing or a cut");
+        assert_eq!(told, count < 6, "{count}: {notes:?}");
+        assert!(found == without || count == 6, "{count}");
+        // The form of the thesis is asked for, and so is a lambda of the caller's.
+        for named in [plain.clone().published(), plain.clone().smoothing(0.1)] {
+            assert!(!fit(&named, &side(&known)).1.concat().contains("not used"), "{count}");
+        }
+    }
 }
 
 #[test]

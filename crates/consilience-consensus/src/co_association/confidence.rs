@@ -97,7 +97,10 @@ pub(super) fn check_limits(
         invalid("confidence {confidence}; expected a positive number")
     );
     ensure!((1..=10_000).contains(&rounds), invalid("{rounds} iterations; expected 1 to 10000"));
-    ensure!(tolerance >= 0.0, invalid("tolerance {tolerance}; expected 0 or more"));
+    ensure!(
+        tolerance >= 0.0 && tolerance.is_finite(),
+        invalid("tolerance {tolerance}; expected a number from 0 on")
+    );
     ensure!(largest > 0, invalid("largest component 0; expected at least 1"));
     Ok(())
 }

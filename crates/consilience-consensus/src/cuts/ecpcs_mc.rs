@@ -66,7 +66,8 @@ pub struct EcpcsMc {
 
 impl EcpcsMc {
     /// ECPCS-MC; [`Clusters::Auto`] is the widest gap between eigenvalues, which chooses the number
-    /// of meta-clusters, up to the square root of the number of clusters.
+    /// of meta-clusters, up to the square root of the number of clusters, or further where members
+    /// nearly agree ([`most_clusters`](consilience_graph::most_clusters)).
     pub fn new(clusters: impl Into<Clusters>) -> Self {
         EcpcsMc {
             clusters: clusters.into(),
@@ -95,7 +96,7 @@ impl EcpcsMc {
     /// Meta-cluster of each cluster.
     fn meta_clusters(
         &self,
-        parts: &Components,
+        (parts, count): (&Components, SpectralCount),
         mut alike: Array2<f64>,
         observer: &dyn Observer,
     ) -> Result<Fit<Vec<usize>>> {
@@ -103,7 +104,6 @@ impl EcpcsMc {
         let scale = alike.sum_axis(Axis(1)).mapv(|d| d.sqrt().recip());
         alike *= &scale;
         alike *= &scale.view().insert_axis(Axis(1));
-        let count = SpectralCount::new(self.clusters, c)?;
         let found = leading_eigenpairs_within(&alike, count.eigenpairs(), self.budget, observer)?;
         observer.check()?;
         let k = count.clusters(&found.values);
@@ -182,13 +182,15 @@ impl NodeConsensus for EcpcsMc {
     ) -> Result<Vec<usize>> {
         let incidence = ClusterIncidence::of_observed(nodes, observer)?;
         let c = incidence.n_clusters();
-        let columns = eigen_columns(c, SpectralCount::new(self.clusters, c)?.eigenpairs());
+        let count = SpectralCount::new(self.clusters, c)?.of_members(&incidence);
+        let columns = eigen_columns(c, count.eigenpairs());
         self.budget.check_table("eigenvectors of clusters", c, columns, 8)?;
         let alike = report.stage("similarity", || {
             propagated_cluster_similarity(&incidence, self.steps, self.budget, observer)
         })?;
         let parts = Components::of_clusters(&incidence, observer)?;
-        let meta = report.stage("partition", || self.meta_clusters(&parts, alike, observer))?;
+        let cut = || self.meta_clusters((&parts, count), alike, observer);
+        let meta = report.stage("partition", cut)?;
         report.adopt(meta.report);
         Ok(vote(&incidence, &meta.output))
     }

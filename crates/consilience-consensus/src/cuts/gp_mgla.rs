@@ -148,7 +148,7 @@ impl GpMgla {
 
     fn cut(&self, nodes: &Microclusters, observer: &dyn Observer) -> Result<Fit<Vec<usize>>> {
         let incidence = ClusterIncidence::of_observed(nodes, observer)?;
-        let count = SpectralCount::new(self.clusters, incidence.n_rows())?;
+        let count = SpectralCount::new(self.clusters, incidence.n_rows())?.of_members(&incidence);
         let (clusters, pairs) = (incidence.n_clusters(), count.eigenpairs());
         // The links and their products, then the eigenvectors of these.
         let columns = eigen_columns(clusters, pairs).max(clusters.saturating_mul(5));

@@ -1,6 +1,6 @@
 use consilience_core::{
-    Accepts, Clusters, Ensemble, Fit, GraphPartitioner, Grouping, Microclusters, NodeConsensus,
-    Observer, Partition, Report, Result, SimilarityGraph,
+    Accepts, Clusters, Ensemble, Fit, Grouping, Microclusters, NodeConsensus, Observer, Partition,
+    Report, Result, SimilarityGraph,
 };
 use consilience_graph::{CliqueCut, ClusterIncidence, ClusterOverlaps};
 
@@ -76,7 +76,7 @@ impl Mcla {
         observer.check()?;
         let each: Vec<u32> = (0..clusters as u32).collect();
         let graph = SimilarityGraph::new_observed(Grouping::new(each, clusters)?, links, observer)?;
-        let fit = self.0.fit(graph, observer)?;
+        let fit = self.0.fit_of_clusters(graph, incidence, observer)?;
         Ok(Fit::new(fit.output.iter().flatten().collect(), fit.report))
     }
 }

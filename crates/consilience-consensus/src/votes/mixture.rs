@@ -127,7 +127,10 @@ impl MixtureModel {
         let k = number(self.clusters, "the mixture model")?;
         check_restarts(self.restarts)?;
         ensure!(self.max_iterations > 0, invalid("max_iterations 0; expected at least 1"));
-        ensure!(self.tolerance >= 0.0, invalid("tolerance {}; expected >= 0", self.tolerance));
+        ensure!(
+            self.tolerance >= 0.0 && self.tolerance.is_finite(),
+            invalid("tolerance {}; expected a number from 0 on", self.tolerance)
+        );
         Ok(k)
     }
 
@@ -642,7 +645,8 @@ mod tests {
     fn bad_parameters_are_refused() {
         let e = planted(Seed(0), &[3, 3], 2, 0.0, 0.0).unwrap().ensemble;
         let m = MixtureModel::new(2);
-        for bad in [m.restarts(0), m.max_iterations(0), m.tolerance(f64::NAN), m.tolerance(-1.0)] {
+        let tolerances = [f64::NAN, -1.0, f64::INFINITY].map(|value| m.tolerance(value));
+        for bad in tolerances.into_iter().chain([m.restarts(0), m.max_iterations(0)]) {
             assert_eq!(
                 bad.fit(&e, &()).unwrap_err().kind(),
                 consilience_core::ErrorKind::InvalidParameter

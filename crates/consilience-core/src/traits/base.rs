@@ -104,3 +104,37 @@ pub trait BaseClusterer: Send + Sync {
         Ok(self.fit(features, clusters, seed, &())?.output)
     }
 }
+
+impl<T: BaseClusterer + ?Sized> BaseClusterer for Box<T> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn fit(
+        &self,
+        features: Features<'_>,
+        clusters: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
+        (**self).fit(features, clusters, seed, observer)
+    }
+
+    fn member(
+        &self,
+        features: Features<'_>,
+        clusters: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Member>> {
+        (**self).member(features, clusters, seed, observer)
+    }
+
+    fn set_memory_budget(&mut self, budget: MemoryBudget) {
+        (**self).set_memory_budget(budget)
+    }
+
+    fn takes_little_memory(&self) -> bool {
+        (**self).takes_little_memory()
+    }
+}

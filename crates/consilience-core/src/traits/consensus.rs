@@ -37,6 +37,19 @@ pub trait ConsensusFunction: Send + Sync {
     }
 }
 
+/// One of any kind. A box of a known type is none: it could be a [`NodeConsensus`] as well.
+impl<O> ConsensusFunction for Box<dyn ConsensusFunction<Output = O> + '_> {
+    type Output = O;
+
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn fit(&self, ensemble: &Ensemble, observer: &dyn Observer) -> Result<Fit<O>> {
+        (**self).fit(ensemble, observer)
+    }
+}
+
 /// A consensus function over microclusters: the part that each method writes itself.
 ///
 /// Objects that no member distinguishes are one node. The blanket implementation of

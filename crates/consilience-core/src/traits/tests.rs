@@ -5,8 +5,8 @@ use sprs::CsMat;
 
 use super::*;
 use crate::{
-    Accepts, Clusters, Ensemble, ErrorKind, Memberships, Microclusters, Observer, Partition,
-    Report, Result, Seed, Status,
+    Accepts, Clusters, Ensemble, ErrorKind, Fit, Memberships, MemoryBudget, Microclusters,
+    Observer, Partition, Report, Result, Seed, Status,
 };
 
 /// Whole numbers, half of them 0.
@@ -268,4 +268,54 @@ fn memberships_of_objects_are_those_of_their_nodes() {
     let short = NodeMemberships::from(Array2::from_elem((2, 2), 0.5));
     let error = Memberships::expand(&nodes, Some(short), Some(2)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ShapeMismatch);
+}
+
+#[test]
+fn boxes_are_consensus_functions_and_base_clusterers() {
+    fn name_of<F: ConsensusFunction<Output = Partition>>(function: F) -> String {
+        function.name().to_owned()
+    }
+    let boxed: Box<dyn ConsensusFunction<Output = Partition>> = Box::new(Dealt::new(2));
+    let expected = ConsensusFunction::fit(&Dealt::new(2), &ensemble(), &()).unwrap().output;
+    assert_eq!(ConsensusFunction::fit(&boxed, &ensemble(), &()).unwrap().output, expected);
+    assert_eq!(name_of(boxed), ConsensusFunction::name(&Dealt::new(2)));
+
+    /// As many clusters as it has bytes.
+    struct Bytes(u64);
+
+    impl BaseClusterer for Bytes {
+        fn name(&self) -> &'static str {
+            "bytes"
+        }
+
+        fn fit(
+            &self,
+            features: Features<'_>,
+            _: usize,
+            _: Seed,
+            _: &dyn Observer,
+        ) -> Result<Fit<Partition>> {
+            let labels = Partition::from_fn(features.n_objects(), |i| Some(i as u64 % self.0))?;
+            Ok(Fit::new(labels, Report::default()))
+        }
+
+        fn set_memory_budget(&mut self, budget: MemoryBudget) {
+            self.0 = budget.n_bytes();
+        }
+
+        fn takes_little_memory(&self) -> bool {
+            true
+        }
+    }
+
+    fn limited<B: BaseClusterer>(mut clusterer: B) -> usize {
+        clusterer.set_memory_budget(MemoryBudget::bytes(3));
+        assert!(clusterer.takes_little_memory() && clusterer.name() == "bytes");
+        let x = table(9, 2, 1);
+        let member = clusterer.member((&x).into(), 5, Seed(0), &()).unwrap().output;
+        assert_eq!(member, clusterer.cluster((&x).into(), 5, Seed(0)).unwrap().into());
+        clusterer.cluster((&x).into(), 5, Seed(0)).unwrap().n_clusters()
+    }
+    let boxed: Box<dyn BaseClusterer> = Box::new(Bytes(7));
+    assert_eq!(limited(boxed), 3);
 }

@@ -25,7 +25,7 @@ const LARGE: usize = 1_000_000;
 const SHORT_TRIAL: usize = 4;
 /// With more pair answers than this, long tasks are read in part: a few workers who sort thousands
 /// of objects each give more than a round can go through, and these depend on each other.
-const TOO_MANY: usize = 3_000_000;
+pub(crate) const TOO_MANY: usize = 3_000_000;
 /// Items of a part at most, and how often a task is cut into parts: with one cut, the parts of a
 /// single task have nothing in common.
 const PART: usize = 30;

@@ -61,11 +61,14 @@ const MOST_MEMBERS: usize = 1_000_000;
 ///
 /// # References
 /// The default range for the number of clusters, `2..=min(sqrt(n) / 2, 50)`, is that of D. Huang,
-/// J.-H. Lai, C.-D. Wang, "Robust ensemble clustering using probability trajectories", 2016.
+/// J.-H. Lai, C.-D. Wang, "Robust ensemble clustering using probability trajectories", 2016. Where
+/// a consensus of K clusters is to follow ([`Generator::consensus_clusters`]) and the range would
+/// end below `2 K`, it is ours, `K..=2 K`.
 pub struct Generator {
     clusterer: Box<dyn BaseClusterer>,
     members: usize,
     clusters: Option<RangeInclusive<usize>>,
+    consensus_clusters: Option<usize>,
     feature_fraction: f64,
     object_fraction: f64,
     projection: Option<usize>,
@@ -81,6 +84,7 @@ impl fmt::Debug for Generator {
             .field("clusterer", &self.clusterer.name())
             .field("members", &self.members)
             .field("clusters", &self.clusters)
+            .field("consensus_clusters", &self.consensus_clusters)
             .field("feature_fraction", &self.feature_fraction)
             .field("object_fraction", &self.object_fraction)
             .field("projection", &self.projection)
@@ -103,6 +107,7 @@ impl Generator {
             clusterer,
             members: 20,
             clusters: None,
+            consensus_clusters: None,
             feature_fraction: 1.0,
             object_fraction: 1.0,
             projection: None,
@@ -118,9 +123,18 @@ impl Generator {
         pub fn members(mut self, members: usize) { self.members = members }
 
         /// Range that each member's number of clusters is drawn from; its end is lowered to the
-        /// number of objects that a member sees. Default `2..=min(sqrt(n) / 2, 50)`; within
-        /// `1..=n`.
+        /// number of objects that a member sees. Default `2..=min(sqrt(n) / 2, 50)`, or as
+        /// [`consensus_clusters`](Generator::consensus_clusters) says; within `1..=n`.
         pub fn clusters(mut self, range: RangeInclusive<usize>) { self.clusters = Some(range) }
+
+        /// Into how many clusters K the members are to be combined. Where no range is given and
+        /// the default one ends below `2 K`, numbers of clusters are drawn from `K..=2 K`, up to
+        /// the number of objects that a member sees: members of fewer than K clusters join what
+        /// the consensus is to keep apart. `ConsensusClustering::new(K)` says it by itself.
+        /// Default: not known; at least 1.
+        pub fn consensus_clusters(mut self, clusters: usize) {
+            self.consensus_clusters = Some(clusters)
+        }
 
         /// Fraction f of the d features that each member sees: `ceil(f d)` at random, the product
         /// as a computer has it: of 100 features 0.07 are 8. Default 1; above 0, at most 1.
@@ -290,6 +304,9 @@ impl Generator {
     ///
     /// let generator = Generator::new(KMeans::new());
     /// assert_eq!(generator.cluster_range(400)?, 2..=10);
+    /// let generator = generator.consensus_clusters(6);
+    /// assert_eq!(generator.cluster_range(400)?, 6..=12);
+    /// assert_eq!(generator.cluster_range(600)?, 2..=12);
     /// assert_eq!(generator.clusters(5..=8).cluster_range(400)?, 5..=8);
     /// # Ok::<(), consilience::Error>(())
     /// ```
@@ -309,11 +326,20 @@ impl Generator {
         Ok(())
     }
 
+    /// The number of clusters of the consensus, where it is what numbers are drawn by: no range is
+    /// given, and the default one ends below twice that number.
+    fn beyond(&self, n: usize) -> Option<usize> {
+        let k = self.consensus_clusters.filter(|&k| k > 0 && self.clusters.is_none())?;
+        (default_end(n) < k.saturating_mul(2)).then_some(k)
+    }
+
     /// The range for members that see `objects` of `n` objects.
     fn range(&self, n: usize, objects: usize) -> Result<RangeInclusive<usize>> {
         let Some(asked) = &self.clusters else {
-            let high = ((n as f64).sqrt() / 2.0).min(50.0) as usize;
-            return Ok(2.min(objects)..=high.max(2).min(objects));
+            return Ok(match self.beyond(n) {
+                Some(k) => k.min(objects)..=k.saturating_mul(2).min(objects),
+                None => 2.min(objects)..=default_end(n).min(objects),
+            });
         };
         let (low, high) = (*asked.start(), *asked.end());
         if low == 0 || low > high || low > objects {
@@ -324,4 +350,9 @@ impl Generator {
         }
         Ok(low..=high.min(objects))
     }
+}
+
+/// Where the default range of the numbers of clusters ends.
+fn default_end(n: usize) -> usize {
+    (((n as f64).sqrt() / 2.0).min(50.0) as usize).max(2)
 }

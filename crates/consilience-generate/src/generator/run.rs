@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use consilience_core::{Ensemble, Features, Fit, Member, Observer, Report, Result, Status};
 
-use super::Generator;
 use super::member::member;
 use super::view::share;
+use super::{Generator, default_end};
 
 type Outcome = Option<Result<Fit<Member>>>;
 
@@ -40,6 +40,17 @@ pub(super) fn run(
         report.notes.push(format!(
             "numbers of clusters are drawn up to {seen} in place of {end}: a member sees {seen} \
              objects"
+        ));
+    }
+    let n = features.n_objects();
+    if let Some(k) = generator.beyond(n) {
+        let range = generator.cluster_range(n)?;
+        report.notes.push(format!(
+            "numbers of clusters are drawn from {} to {}, for a consensus into {k}: the usual \
+             range, 2 to {} for {n} objects, ends below twice that",
+            range.start(),
+            range.end(),
+            default_end(n)
         ));
     }
     told.tell(&format!("of {total} {name}"), &mut report);

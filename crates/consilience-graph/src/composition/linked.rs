@@ -129,6 +129,21 @@ impl<S: Similarity> Linked<S> {
         Ok(chosen.min(Microclusters::of(&nodes.to_ensemble()?)?.n_nodes()))
     }
 
+    /// Says that more clusters live longest than any member has: so high in numbers a lifetime is
+    /// the gap between two of many early merges, or the time before there is any.
+    fn beyond_members(&self, clusters: usize, nodes: &Microclusters) -> Option<String> {
+        let by_lifetime = matches!(self.clusters, Clusters::Auto | Clusters::Lifetime);
+        let most = nodes.rows().iter().map(Partition::n_clusters).max().unwrap_or(0);
+        (by_lifetime && clusters > most).then(|| {
+            format!(
+                "{clusters} clusters of {} microclusters live longest in the tree, more than any \
+                 member has ({most} at most): lifetimes say little here, and a number of clusters \
+                 that is known is better",
+                nodes.n_nodes()
+            )
+        })
+    }
+
     fn grown(
         &self,
         nodes: &Microclusters,
@@ -192,7 +207,9 @@ impl<S: Similarity> NodeConsensus for Linked<S> {
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
         let grown = self.grown(nodes, report, observer)?;
-        grown.tree.cut(self.n_clusters(&grown, nodes)?)
+        let clusters = self.n_clusters(&grown, nodes)?;
+        report.notes.extend(self.beyond_members(clusters, nodes));
+        grown.tree.cut(clusters)
     }
 }
 

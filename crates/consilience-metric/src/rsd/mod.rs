@@ -276,7 +276,7 @@ impl RsdFull {
     ) -> Result<Fit<RsdMetric>> {
         let features = check(features, side, self.bound, self.max_iterations)?;
         ensure!(
-            self.tolerance > 0.0,
+            self.tolerance > 0.0 && self.tolerance.is_finite(),
             invalid("tolerance {}; expected a positive number", self.tolerance)
         );
         let mut watch = Watch::new(observer, "RSD metric", self.max_iterations);

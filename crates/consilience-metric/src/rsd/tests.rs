@@ -177,7 +177,10 @@ fn bad_input_is_refused() {
         assert_eq!(kind(&RsdDiagonal::new().bound(bound), &x, &side), ErrorKind::InvalidParameter);
         assert_eq!(kind(&RsdFull::new().bound(bound), &x, &side), ErrorKind::InvalidParameter);
     }
-    assert_eq!(kind(&RsdFull::new().tolerance(f64::NAN), &x, &side), ErrorKind::InvalidParameter);
+    for tolerance in [f64::NAN, f64::INFINITY] {
+        let bad = RsdFull::new().tolerance(tolerance);
+        assert_eq!(kind(&bad, &x, &side), ErrorKind::InvalidParameter);
+    }
     assert_eq!(kind(&RsdDiagonal::new().max_iterations(0), &x, &side), ErrorKind::InvalidParameter);
     let small = MemoryBudget::bytes(10);
     assert_eq!(kind(&RsdDiagonal::new().memory_budget(small), &x, &side), ErrorKind::TooLarge);

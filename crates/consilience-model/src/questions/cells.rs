@@ -20,28 +20,45 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// At most so many cells by k-means.
+    /// At most so many cells by k-means, and no fewer than `least`, also of equal objects: answers
+    /// may distinguish them.
     pub(super) fn new(
         z: ArrayView2<'_, f64>,
+        least: usize,
         most: usize,
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Self> {
         let options = KMeansOptions::new(most).max_iterations(ITERATIONS.0).seed(seed);
         let found = kmeans::fit(z, None, &options, observer)?;
-        Ok(Self::made(z, found.assignment, found.centres.nrows()))
+        let (mut of, count) = (found.assignment, found.centres.nrows());
+        if count < least {
+            let count = spread(&mut of, count, most);
+            return Ok(Self::made(z, of, count));
+        }
+        Ok(Self::made(z, of, count))
     }
 
-    /// The cells again where the objects lie now, from where they were.
+    /// The cells again where the objects lie now, from where they were; the same cells where there
+    /// would be fewer than `least`.
     pub(super) fn again(
         &self,
         z: ArrayView2<'_, f64>,
+        least: usize,
         seed: Seed,
         observer: &dyn Observer,
     ) -> Result<Self> {
         let start = centres(z, &self.of, self.len());
         let options = KMeansOptions::new(self.len()).max_iterations(ITERATIONS.1).seed(seed);
         let found = kmeans::from_centres(z, None, start.view(), &options, observer)?;
+        let mut used: Vec<u32> = found.assignment.clone();
+        used.sort_unstable();
+        used.dedup();
+        if used.len() < least.max(found.centres.nrows()) {
+            let mut same = self.clone();
+            same.move_to(z);
+            return Ok(same);
+        }
         Ok(Self::made(z, found.assignment, found.centres.nrows()))
     }
 
@@ -89,6 +106,23 @@ impl Cells {
     pub(super) fn size(&self, cell: usize) -> f64 {
         self.members[cell].len() as f64
     }
+}
+
+/// Divides cells of equal objects into some of equal size, `most` in all; how many there are then.
+fn spread(of: &mut [u32], count: usize, most: usize) -> usize {
+    let mut members = vec![Vec::new(); count];
+    of.iter().enumerate().for_each(|(i, &c)| members[c as usize].push(i));
+    members.retain(|m| !m.is_empty());
+    let (others, left) = (of.len() - members.len(), most.saturating_sub(members.len()));
+    let mut next = 0;
+    for objects in members {
+        let parts = 1 + (objects.len() - 1) * left / others.max(1);
+        for (place, &i) in objects.iter().enumerate() {
+            of[i] = (next + place * parts / objects.len()) as u32;
+        }
+        next += parts;
+    }
+    next
 }
 
 fn row(z: ArrayView2<'_, f64>, i: usize) -> Vec<f64> {

@@ -3,6 +3,7 @@
 mod cells;
 mod evidence;
 mod joins;
+mod moves;
 mod options;
 mod propose;
 mod question;
@@ -19,6 +20,7 @@ use ndarray::{Array1, Array2};
 use cells::Cells;
 use evidence::{Evidence, Vote};
 use joins::Joins;
+use moves::Moves;
 use space::Space;
 use tree::Tree;
 
@@ -96,10 +98,17 @@ const SHARPNESS: f64 = 0.6;
 /// Where that leaves k clusters, the tree is cut. What follows from several answers by way of
 /// others counts, and so do contradictions: they are evidence on either side.
 ///
-/// 4. **Estimates.** Offset and slope, by a logistic regression on the pairs asked about, and each
+/// 4. **Moves.** A cut divides a dense group as soon as a few answers allow it, because each join
+///    counts once. So the labels of the cells are weighed by another sum, the log-odds by distance
+///    of all joins of a tree by distance alone whose two sides have one label, and those by answers
+///    of all pairs of one label: to cut a group across costs as many joins as it cuts. From the cut
+///    of each tree, nodes of the tree by distance take another label while that sum grows; then
+///    single cells that answers contradict. Where anything has moved the tree is made again with
+///    these clusters.
+/// 5. **Estimates.** Offset and slope, by a logistic regression on the pairs asked about, and each
 ///    worker's rates are estimated by turns after every batch. A worker's repeated answers to one
 ///    question are correlated, which is estimated too: n of them count as `n / (1 + (n - 1) rho)`.
-/// 5. **Questions.** [`propose`](Questioner::propose) asks about the joins of the tree that rather
+/// 6. **Questions.** [`propose`](Questioner::propose) asks about the joins of the tree that rather
 ///    belong together, and about all pairs of the nodes that these leave: where an answer has most
 ///    information for most objects.
 ///
@@ -250,7 +259,8 @@ impl Questioner {
         self.space.learn(&labels, groups);
         observer.check()?;
         if self.cells.len() < self.n_objects() {
-            self.cells = self.cells.again(self.space.z.view(), self.options.seed, observer)?;
+            let (z, seed) = (self.space.z.view(), self.options.seed);
+            self.cells = self.cells.again(z, self.clusters, seed, observer)?;
         } else {
             self.cells.move_to(self.space.z.view());
         }
@@ -282,7 +292,7 @@ impl Questioner {
             }
         }
         let sizes: Vec<f64> = (0..self.cells.len()).map(|c| self.cells.size(c)).collect();
-        self.tree = Tree::new(&self.cells.centres, &sizes, &between, self.evidence.odds);
+        self.tree = self.tree_of(&sizes, &between);
         self.joins = Joins::new(&self.tree, &self.cells, &between, self.evidence.odds);
         self.between = between;
         let elsewhere: Vec<f64> = self
@@ -299,6 +309,26 @@ impl Questioner {
         for (asked, elsewhere) in self.evidence.asked.values_mut().zip(elsewhere) {
             asked.elsewhere = elsewhere;
         }
+    }
+
+    /// The greedy tree, or where parts of it go over to other clusters, one that has these.
+    fn tree_of(&self, sizes: &[f64], between: &BTreeMap<(usize, usize), f64>) -> Tree {
+        let (centres, odds) = (&self.cells.centres, self.evidence.odds);
+        let tree = Tree::new(centres, sizes, between, odds);
+        if between.is_empty() {
+            return tree;
+        }
+        let near = Tree::new(centres, sizes, &BTreeMap::new(), odds);
+        let made = tree.made_for(self.clusters);
+        let first = tree.labels(made);
+        let moves = Moves { near: &near, between, odds };
+        let best = [first.clone(), near.labels(made)].map(|start| moves.parts(start));
+        let best = if best[1].0 > best[0].0 { &best[1].1 } else { &best[0].1 };
+        let labels = moves.cells(&self.cells, best.clone());
+        if labels == first {
+            return tree;
+        }
+        Tree::within(centres, sizes, between, odds, &labels)
     }
 
     /// The cells of two objects, the lower number first, and how probably both are like their
@@ -322,7 +352,10 @@ impl Questioner {
 
     /// For every object how far it belongs to each cell, n x m.
     fn cell_memberships(&self) -> Array2<f64> {
-        if self.cells.len() == self.n_objects() {
+        // Where cells lie in one place, distances say nothing of which of them an object is in.
+        let centres = &self.cells.centres;
+        let one_place = centres.rows().into_iter().all(|row| row == centres.row(0));
+        if self.cells.len() == self.n_objects() || one_place {
             return space::one_hot(&self.cells.of, self.cells.len());
         }
         let n = self.n_objects() as f64;
@@ -351,7 +384,7 @@ impl Questioner {
         (q, labels)
     }
 
-    /// The clusters by all answers so far; fewer than asked for where objects are equal.
+    /// The clusters by all answers so far, as many as asked for.
     ///
     /// # Complexity
     /// O(n m r) time and O(n m) memory for m cells.

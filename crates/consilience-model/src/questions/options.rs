@@ -122,7 +122,7 @@ impl QuestionerOptions {
         let x = Scaled::new(features).features().to_f64()?;
         let mut space = Space::new(x, self.seed, observer)?;
         space.learn_alone(groups, self.seed, observer)?;
-        let cells = Cells::new(space.z.view(), most, self.seed, observer)?;
+        let cells = Cells::new(space.z.view(), clusters, most, self.seed, observer)?;
         let evidence = Evidence::new(Odds { offset: 0.0, slope: SLOPE, lapse: 0.0 });
         let mut questioner = Questioner {
             options: *self,

@@ -157,6 +157,10 @@ impl Questioner {
 
     /// Joins that an answer would tell something about, by the most that a new pair could gain.
     fn open_joins(&self) -> Vec<(f64, usize)> {
+        // One cluster, or one for each object: nothing is left to know.
+        if self.clusters == 1 || self.clusters == self.n_objects() {
+            return Vec::new();
+        }
         let mut open: Vec<(f64, usize)> = (0..self.joins.all.len())
             .filter_map(|t| {
                 let merge = &self.joins.all[t];

@@ -81,6 +81,65 @@ fn wrong_answers_leave_what_distances_tell() {
     }
 }
 
+/// A few wrong answers must not cut a large blob that distance keeps whole, and join two that are
+/// far apart.
+#[test]
+fn wrong_answers_do_not_cut_the_larger_of_two_far_blobs() {
+    for seed in 0..3 {
+        let mut draw = Seed(seed).derive("two blobs", 0).stream();
+        let classes: Vec<usize> = (0..300).map(|i| usize::from(i % 6 == 0)).collect();
+        let x = Array2::from_shape_fn((300, 2), |(i, j)| {
+            let centre = if j == 0 { 20.0 * classes[i] as f64 } else { 0.0 };
+            centre + draw.normal()
+        });
+        let mut questioner = QuestionerOptions::new(2).budget(200).start(&x).unwrap();
+        assert!(nmi(&questioner.partition().unwrap(), &classes) > 0.999);
+        ask(&mut questioner, &classes, &[0.95; 3], seed);
+        assert!(nmi(&questioner.partition().unwrap(), &classes) > 0.999, "{seed}");
+    }
+}
+
+/// 600 right answers about 120 objects settle nearly all, whatever distances say.
+#[test]
+fn right_answers_move_what_the_tree_joined_wrongly() {
+    for seed in 0..3 {
+        let mut draw = Seed(seed).derive("four blobs", 0).stream();
+        let classes: Vec<usize> = (0..120).map(|i| [0, 1, 1, 2][i % 4]).collect();
+        let x = Array2::from_shape_fn((120, 3), |(i, j)| {
+            let place = [i % 4 % 2, i % 4 / 2, 0][j];
+            4.0 * place as f64 + draw.normal()
+        });
+        let mut questioner = QuestionerOptions::new(3).start(&x).unwrap();
+        let said: Vec<Answer> = (0..600)
+            .map(|t| {
+                let i = draw.below(120);
+                let j = (i + 1 + draw.below(119)) % 120;
+                Answer::pair(t % 4, i, j, classes[i] == classes[j])
+            })
+            .collect();
+        questioner.answer(&said).unwrap();
+        let after = nmi(&questioner.partition().unwrap(), &classes);
+        assert!(after > 0.97, "{seed}: {after}");
+    }
+}
+
+/// Equal features decide nothing, and one cluster, or one for each object, leaves nothing to ask.
+#[test]
+fn equal_objects_are_asked_about_and_one_cluster_is_not() {
+    let equal = Array2::<f64>::ones((20, 2));
+    for cells in [8, 300] {
+        let options = QuestionerOptions::new(2).cells(cells);
+        let questioner = options.start(&equal).unwrap();
+        assert_eq!((questioner.stop(), questioner.partition().unwrap().n_clusters()), (None, 2));
+        assert!(questioner.confidence().iter().sum::<f64>() < 19.0);
+    }
+    let (x, _) = world(30, 0);
+    for k in [1, 30] {
+        let questioner = QuestionerOptions::new(k).start(&x).unwrap();
+        assert_eq!(questioner.stop(), Some(StopReason::Decided));
+    }
+}
+
 /// Blobs in a row, two of each class, and a tenth of the answers wrong.
 #[test]
 fn noisy_answers_join_blobs_that_distances_keep_apart() {
@@ -200,7 +259,7 @@ fn the_best_question_comes_first_and_price_is_compared_with_it() {
 #[test]
 fn groups_are_asked_about_where_they_gain_enough() {
     let start = |size: usize, budget: usize| {
-        let options = QuestionerOptions::new(8).group_size(size).budget(budget);
+        let options = QuestionerOptions::new(7).group_size(size).budget(budget);
         let mut questioner = options.start(&Array2::<f64>::eye(8)).unwrap();
         questioner.joins.all = (0..8)
             .flat_map(|b| (0..b).map(move |a| [a, b]))

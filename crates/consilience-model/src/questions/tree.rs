@@ -14,6 +14,9 @@ const CLOSE: f64 = 1e-6;
 /// Beyond its limits a likeness still counts so much of what it would: nothing is tied.
 const BEYOND: f64 = 1e-3;
 
+/// What is taken from the order of two nodes that are not to be joined yet: more than any order.
+const OTHER: f64 = 1e9;
+
 /// What nearness can never exclude, that two alike nodes belong apart. Much less than the lapse for
 /// those that are far from one another: clusters of several parts are common, parts of one dense
 /// group that belong apart are not, and wrong answers must not be able to cut it.
@@ -88,12 +91,28 @@ impl Tree {
         evidence: &BTreeMap<(usize, usize), f64>,
         odds: Odds,
     ) -> Self {
-        let m = sizes.len();
-        let mut open = Open::new(centres, sizes, evidence, odds);
+        Self::joined(Open::new(centres, sizes, evidence, odds, None))
+    }
+
+    /// As [`new`](Tree::new), but cells of equal labels are joined before any others, and of these
+    /// what distance joins first: by answers the wrong ones would be left for the last join.
+    pub(super) fn within(
+        centres: &Array2<f64>,
+        sizes: &[f64],
+        evidence: &BTreeMap<(usize, usize), f64>,
+        odds: Odds,
+        labels: &[u32],
+    ) -> Self {
+        Self::joined(Open::new(centres, sizes, evidence, odds, Some(labels)))
+    }
+
+    fn joined(mut open: Open) -> Self {
+        let m = open.sizes.len();
+        let sizes = open.sizes.clone();
         let mut tree = Tree {
             merges: Vec::with_capacity(m.saturating_sub(1)),
             cells: (0..m).map(|c| vec![c]).collect(),
-            sizes: sizes.to_vec(),
+            sizes,
             into: vec![None; m],
         };
         let mut node: Vec<usize> = (0..m).collect();
@@ -198,6 +217,8 @@ struct Open {
     /// many clusters are asked for, what puts fewest objects wrong.
     order: Array2<f64>,
     sizes: Vec<f64>,
+    /// What is joined before all else, where that is given: nodes of equal labels.
+    labels: Option<Vec<u32>>,
     /// Objects of a cell on the mean.
     mean: f64,
     by: Odds,
@@ -212,6 +233,7 @@ impl Open {
         sizes: &[f64],
         given: &BTreeMap<(usize, usize), f64>,
         by: Odds,
+        labels: Option<&[u32]>,
     ) -> Self {
         let m = sizes.len();
         let products = centres.dot(&centres.t());
@@ -229,6 +251,7 @@ impl Open {
             odds: Array2::zeros((m, m)),
             order: Array2::zeros((m, m)),
             sizes: sizes.to_vec(),
+            labels: labels.map(<[u32]>::to_vec),
             mean,
             by,
             alive: vec![true; m],
@@ -250,9 +273,14 @@ impl Open {
     }
 
     fn weigh(&mut self, a: usize, b: usize) {
-        let odds = self.by.of(self.likeness(a, b)) + self.evidence[[a, b]];
+        let alone = self.by.of(self.likeness(a, b));
+        let odds = alone + self.evidence[[a, b]];
         let smaller = self.sizes[a].min(self.sizes[b]) / self.mean;
-        let order = if odds > 0.0 { odds } else { odds * smaller };
+        let lead = if self.labels.is_some() { alone } else { odds };
+        let mut order = if odds > 0.0 { lead } else { odds * smaller };
+        if self.labels.as_ref().is_some_and(|labels| labels[a] != labels[b]) {
+            order -= OTHER;
+        }
         for at in [[a, b], [b, a]] {
             self.odds[at] = odds;
             self.order[at] = order;

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use consilience_core::{Observer, Result, room};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, s};
 
 use super::centres::Centres;
 use super::repair::{fill_empty, take_mean};
@@ -16,6 +16,11 @@ use crate::reduce::try_map_each;
 
 /// Up to so many rows starts run side by side; with more the rows of one start are shared out.
 const FEW: usize = 8192;
+/// Rows that are so many times as large as the largest centre are placed apart from the others; a
+/// power of two (2^300).
+const FAR: f64 = 2.037035976334486e90;
+/// Where they are taken to instead, in the same unit.
+const NEARER: f64 = 1048576.0;
 /// Starts that run side by side: each has a number per row of its own.
 const ABREAST: usize = 16;
 
@@ -100,11 +105,49 @@ pub(super) fn assign<F: Float>(
     observer: &dyn Observer,
 ) -> Result<Vec<u32>> {
     let rows = Rows::new(view, centres.nrows(), parallel, observer);
+    let largest = |v: ArrayView2<'_, F>| v.iter().fold(0.0f64, |m, x| m.max(x.to_f64().abs()));
+    let reach = largest(centres);
+    // What is so large gives the rows a scale, and none is so large without one.
+    if rows.scale < 1.0 && reach > 0.0 && largest(view) > reach * FAR {
+        return assign_apart(view, centres, reach, parallel, observer);
+    }
     let norms = step::norms(&rows)?;
     let exact = moved(&rows, centres);
     let centres = Centres::new(exact, centres.nrows(), rows.d);
     let mut labels = room::zeros(rows.n)?;
     step::assign(&rows, &centres, &norms, &mut labels)?;
+    Ok(labels)
+}
+
+/// The nearest centre of each row, where some are very far from all centres, which are within
+/// `reach`. The others are taken without them: on a common scale their squared distances would
+/// vanish. The nearest centre of a row that is so far is that of its direction, and so the same
+/// from nearer by, where distances differ by more than their rounding.
+fn assign_apart<F: Float>(
+    view: ArrayView2<'_, F>,
+    centres: ArrayView2<'_, F>,
+    reach: f64,
+    parallel: bool,
+    observer: &dyn Observer,
+) -> Result<Vec<u32>> {
+    let size = |i: usize| view.row(i).iter().fold(0.0f64, |m, x| m.max(x.to_f64().abs()));
+    let n = view.nrows();
+    let mut labels = room::zeros(n)?;
+    let mut first = 0;
+    while first < n {
+        let end = (first..n).find(|&i| size(i) > reach * FAR).unwrap_or(n);
+        if first < end {
+            let near = assign(view.slice(s![first..end, ..]), centres, parallel, observer)?;
+            labels[first..end].copy_from_slice(&near);
+        }
+        if end < n {
+            let size = size(end).min(f64::MAX);
+            let nearer = |x: &F| F::from_f64(x.to_f64().clamp(-size, size) / size * reach * NEARER);
+            let row = view.slice(s![end..=end, ..]).map(nearer);
+            labels[end] = assign(row.view(), centres, false, observer)?[0];
+        }
+        first = end + 1;
+    }
     Ok(labels)
 }
 

@@ -216,6 +216,27 @@ fn equal_rows_k_of_n_and_nothing() {
     assert!(assign(x.view(), narrow.view(), true).is_empty());
 }
 
+/// Rows beside one whose squares overflow keep their centres, and that one gets the centre of its
+/// direction.
+#[test]
+fn a_row_far_out_leaves_the_others_where_they_are() {
+    let c = array![[0.0, 0.0, 0.0], [20.0, 0.0, 0.0], [0.0, 20.0, 1e-9]];
+    let mut x = cloud(60, 3, 5);
+    (0..60).for_each(|i| x[[i, i % 3]] += 9.0);
+    let before = assign(x.view(), c.view(), false);
+    assert!((0..3).all(|k| before.contains(&k)));
+    for far in [1e100, 1e155, 1e200, f64::MAX] {
+        for (at, column, nearest) in [(0, 0, 1), (31, 1, 2), (59, 1, 2)] {
+            let mut beside = x.clone();
+            beside.row_mut(at).fill(0.0);
+            beside[[at, column]] = far;
+            let mut expected = before.clone();
+            expected[at] = nearest;
+            assert_eq!(assign(beside.view(), c.view(), at == 31), expected, "{far:e} in row {at}");
+        }
+    }
+}
+
 #[test]
 fn not_a_number_neither_panics_nor_hangs() {
     let mut x = cloud(50, 3, 8);

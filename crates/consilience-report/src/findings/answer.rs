@@ -205,10 +205,7 @@ fn verdict(
     } else if least == most {
         String::new()
     } else {
-        format!(
-            " The number of clusters is less sure: criteria say {least} to {most}; beyond these, \
-             more are likelier than fewer."
-        )
+        format!(" The number of clusters is less sure: {least} to {most} are possible.")
     };
     let Some(alike) = trust.diversity.map(|d| 1.0 - d) else {
         return "There is a single base clustering: this is that clustering again, and nothing \

@@ -21,7 +21,7 @@ pub struct NumberFindings {
     pub clusters: usize,
     /// The number that the criteria recommend.
     pub recommended: usize,
-    /// The least and the largest number that a criterion chooses; the number of the members where
+    /// From how many clusters to how many are possible; the number of the members where
     /// these are all alike.
     pub range: (usize, usize),
     /// The criteria.

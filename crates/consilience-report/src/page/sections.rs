@@ -124,7 +124,7 @@ pub(super) fn number(page: &mut Page, f: &Findings) {
     page.end_section();
 }
 
-/// Which number was taken, and what the criteria say of it.
+/// Which number was taken, and which are possible.
 fn chosen(n: &NumberFindings) -> String {
     let clusters = |k: usize| format!("{k} cluster{}", if k == 1 { "" } else { "s" });
     let (least, most) = n.range;
@@ -137,7 +137,7 @@ fn chosen(n: &NumberFindings) -> String {
             [only] => format!("{asked} The criteria tried only {}.", only.clusters),
             _ if least == most => format!("{asked} The criteria would recommend {least}."),
             _ => format!(
-                "{asked} The criteria would recommend {}, and choose {least} to {most}.",
+                "{asked} The criteria would recommend {}; {least} to {most} are possible.",
                 n.recommended
             ),
         };
@@ -148,7 +148,7 @@ fn chosen(n: &NumberFindings) -> String {
         [_] => format!("{taken}; no other number was tried."),
         _ if all_choose => format!("{taken}: all criteria choose that number."),
         _ if least == most => format!("{taken}."),
-        _ => format!("{taken}; the criteria choose {least} to {most}."),
+        _ => format!("{taken}; {least} to {most} are possible."),
     }
 }
 
@@ -176,8 +176,8 @@ fn over_k(page: &mut Page, f: &Findings) {
     }
     page.raw("</div>");
     let caption = format!(
-        "Criteria over the number of clusters. The band is the range that the criteria choose, the \
-         ring the number taken.{}",
+        "Criteria over the number of clusters. The band is what they leave possible, the ring the \
+         number taken.{}",
         sampled(f, f.methods.sampled)
     );
     page.raw(&format!("<figcaption>{}</figcaption></figure>", escape(&caption)));

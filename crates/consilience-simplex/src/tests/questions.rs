@@ -1,6 +1,6 @@
 //! What to ask next, against its definition on rows of memberships.
 
-use consilience_core::{Ensemble, Link, Partition, Seed};
+use consilience_core::{Ensemble, Link, Pair, Partition, Seed};
 
 use super::{links, open, world};
 use crate::{ExactUpdate, PairLoss, PairQuestion, WeightUpdater};
@@ -152,4 +152,62 @@ fn who_has_no_label_is_not_asked_about() {
     assert_eq!(asked.objects.len(), 4);
     assert_eq!(asked.pairs.len(), 6);
     assert!(asked.pairs.iter().all(|q| q.j < 4));
+}
+
+/// Six equal cells of five objects in four equal members, two cells to a class: no answer moves the
+/// weights. Pairs of one cell came first.
+fn six_cells() -> Ensemble {
+    let labels = ndarray::Array2::from_shape_fn((30, 4), |(i, _)| i as i64 / 5);
+    Ensemble::from_array(labels.view()).unwrap()
+}
+
+#[test]
+fn equal_members_are_asked_about_cell_by_cell() {
+    let mut updater = open(&six_cells(), 3);
+    let mut asked = std::collections::BTreeMap::<(usize, usize), usize>::new();
+    for batch in 0..12 {
+        let pairs = updater.next_questions(5, Seed(batch)).unwrap().pairs;
+        assert_eq!(pairs.len(), 5);
+        let mut objects: Vec<usize> = pairs.iter().flat_map(|q| [q.i, q.j]).collect();
+        objects.sort_unstable();
+        objects.dedup();
+        // Later most pairs of fresh objects follow from the links.
+        assert!(objects.len() == 10 || batch >= 3, "{batch}: {pairs:?}");
+        for q in &pairs {
+            assert_eq!(q.movement, 0.0);
+            *asked.entry((q.i / 5, q.j / 5)).or_default() += 1;
+        }
+        let links: Vec<Pair> = pairs
+            .iter()
+            .map(|q| {
+                let link = if q.i / 10 == q.j / 10 { Link::Must } else { Link::Cannot };
+                Pair::new(q.i, q.j, link)
+            })
+            .collect();
+        updater.update(&links).unwrap();
+    }
+    // All 15 pairs of cells, each about as often.
+    assert_eq!(asked.len(), 15, "{asked:?}");
+    assert!(asked.iter().all(|(&(a, b), &n)| a != b && (2..=6).contains(&n)), "{asked:?}");
+}
+
+/// Cells of 2, 3, 4 and 5 objects: the same cells are asked about, whatever the order of the rows.
+#[test]
+fn rows_in_another_order_have_the_questions_of_their_cells() {
+    let cell = [0, 0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3];
+    let asked = |order: &dyn Fn(usize) -> usize| {
+        let labels = ndarray::Array2::from_shape_fn((14, 3), |(i, _)| cell[order(i)]);
+        let e = Ensemble::from_array(labels.view()).unwrap();
+        let pairs = open(&e, 2).next_questions(6, Seed(0)).unwrap().pairs;
+        let of = |q: &PairQuestion| {
+            let cells = [q.i, q.j].map(|i| cell[order(i)]);
+            (cells[0].min(cells[1]), cells[0].max(cells[1]))
+        };
+        pairs.iter().map(of).collect::<Vec<_>>()
+    };
+    let plain = asked(&|i| i);
+    assert_eq!(plain[0], (2, 3), "the largest cells first");
+    assert!(plain.iter().all(|(a, b)| a != b), "{plain:?}");
+    assert_eq!(asked(&|i| 13 - i), plain);
+    assert_eq!(asked(&|i| i * 5 % 14), plain);
 }

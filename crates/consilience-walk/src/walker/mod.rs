@@ -10,7 +10,7 @@ use consilience_core::{
     Observer, Partition, Report, Result, Similarity, SimilarityGraph, Status, ensure,
 };
 use consilience_graph::{CoAssociation, Lifespan};
-use consilience_num::reduce::map_together;
+use consilience_num::reduce::try_map_each;
 use consilience_num::sparse::Csr;
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
@@ -143,7 +143,7 @@ impl RandomWalker {
         let graph = report.inner_stage("similarity", between)?;
         let seeds =
             report.stage("seeds", || Seeds::by(self.seeds, &graph, self.clusters, observer))?;
-        let links = links(&graph, self.neighbours, self.link_preference);
+        let links = links(&graph, self.neighbours, self.link_preference, observer)?;
         let walked = report.stage("walk", || solve::arrivals(&links, &seeds, observer))?;
         report.iterations = walked.iterations;
         if !walked.converged {
@@ -253,10 +253,15 @@ fn likely(chance: ArrayView1<'_, f64>, own: usize) -> usize {
 }
 
 /// The links that stay, weighted.
-fn links(graph: &SimilarityGraph, neighbours: usize, preference: f64) -> Csr {
+fn links(
+    graph: &SimilarityGraph,
+    neighbours: usize,
+    preference: f64,
+    observer: &dyn Observer,
+) -> Result<Csr> {
     let (a, sizes) = (graph.weights(), graph.grouping().sizes());
     let n = a.nrows();
-    let threshold = map_together(n, ROWS, |i| weakest(a, i, neighbours));
+    let threshold = of_each(n, observer, |i| weakest(a, i, neighbours))?;
     let stays = |i: usize, j: usize| {
         j != i && a[[i, j]] > 0.0 && a[[i, j]] >= threshold[i].min(threshold[j])
     };
@@ -264,11 +269,24 @@ fn links(graph: &SimilarityGraph, neighbours: usize, preference: f64) -> Csr {
         let size = sizes[i] as f64 * sizes[j] as f64;
         (j as u32, size * (-preference * (1.0 - a[[i, j]])).exp())
     };
-    let rows: Vec<Vec<(u32, f64)>> = map_together(n, ROWS, |i| {
+    let rows: Vec<Vec<(u32, f64)>> = of_each(n, observer, |i| {
         // What nobody would ever follow may vanish, and is no link then.
         (0..n).filter(|&j| stays(i, j)).map(|j| link(i, j)).filter(|l| l.1 > 0.0).collect()
-    });
-    Csr::from_rows(n, rows)
+    })?;
+    Ok(Csr::from_rows(n, rows))
+}
+
+/// What is said of each of n microclusters, some of which are one task.
+fn of_each<T: Send>(
+    n: usize,
+    observer: &dyn Observer,
+    say: impl Fn(usize) -> T + Sync,
+) -> Result<Vec<T>> {
+    let some = |c: usize| -> Result<Vec<T>> {
+        observer.check()?;
+        Ok((c * ROWS..n.min((c + 1) * ROWS)).map(&say).collect())
+    };
+    Ok(try_map_each(n.div_ceil(ROWS), &some)?.into_iter().flatten().collect())
 }
 
 /// The K-th largest similarity of a node to others; 0 where there are not so many.

@@ -1,10 +1,9 @@
 //! Where the walks end.
 
 use consilience_core::{
-    Clusters, Grouping, Linkage, Observer, Result, SimilarityGraph, at_least_one,
+    Clusters, Grouping, Linkage, Observer, Pace, Result, SimilarityGraph, at_least_one, room,
 };
-use consilience_graph::{Agglomeration, Lifespan};
-use ndarray::Array2;
+use consilience_graph::{Agglomeration, Lifespan, each_row};
 
 /// What a [`RandomWalker`](crate::RandomWalker) takes as the cores of clusters.
 ///
@@ -86,14 +85,8 @@ impl Seeds {
         let large = order.iter().filter(|&&i| sizes[i] >= least as u64).count();
         order.truncate(large.max(clusters.fixed().unwrap_or(1)));
         order.sort_unstable();
-        let among =
-            Array2::from_shape_fn((order.len(), order.len()), |(i, j)| a[[order[i], order[j]]]);
         let counts: Vec<u64> = order.iter().map(|&i| sizes[i]).collect();
-        let nodes: Vec<u32> = (0..order.len() as u32).collect();
-        let regions = SimilarityGraph::new(
-            Grouping::with_counts(nodes, order.len(), counts.as_slice())?,
-            among,
-        )?;
+        let regions = among(graph, &order, observer)?;
         let tree = Agglomeration::new(Linkage::Average, clusters).dendrogram(regions, observer)?;
         let joined = tree.cut(Lifespan::Whole.clusters(clusters, &tree)?)?;
         let count = joined.iter().max().map_or(0, |g| g + 1);
@@ -109,7 +102,9 @@ impl Seeds {
             let mean = |g: usize| shared[g] / held[g];
             (1..count).fold(0, |best, g| if mean(g) > mean(best) { g } else { best })
         };
-        let mut group: Vec<usize> = (0..sizes.len()).map(nearest).collect();
+        let mut pace = Pace::new(observer);
+        let nearest = |i: usize| pace.work(order.len()).map(|()| nearest(i));
+        let mut group = (0..sizes.len()).map(nearest).collect::<Result<Vec<usize>>>()?;
         order.iter().zip(&joined).for_each(|(&i, &g)| group[i] = g);
         Ok(Seeds { count, group, marked })
     }
@@ -122,7 +117,8 @@ impl Seeds {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let linkage = Agglomeration::new(Linkage::Average, clusters);
-        let tree = linkage.dendrogram(graph.clone(), observer)?;
+        let all: Vec<usize> = (0..graph.grouping().n_nodes()).collect();
+        let tree = linkage.dendrogram(among(graph, &all, observer)?, observer)?;
         let group = tree.cut(Lifespan::Whole.clusters(clusters, &tree)?)?;
         let count = group.iter().max().map_or(0, |g| g + 1);
         let mut nodes: Vec<Vec<usize>> = vec![Vec::new(); count];
@@ -131,12 +127,13 @@ impl Seeds {
         }
         let (a, sizes) = (graph.weights(), graph.grouping().sizes());
         let mut marked = vec![false; group.len()];
+        let mut pace = Pace::new(observer);
         for nodes in nodes {
-            observer.check()?;
-            let support: Vec<f64> = nodes
-                .iter()
-                .map(|&i| nodes.iter().map(|&j| sizes[j] as f64 * a[[i, j]]).sum())
-                .collect();
+            let support = |&i: &usize| {
+                pace.work(nodes.len())?;
+                Ok(nodes.iter().map(|&j| sizes[j] as f64 * a[[i, j]]).sum())
+            };
+            let support = nodes.iter().map(support).collect::<Result<Vec<f64>>>()?;
             let mut order: Vec<usize> = (0..nodes.len()).collect();
             order.sort_by(|&x, &y| support[y].total_cmp(&support[x]));
             let total: u64 = nodes.iter().map(|&i| sizes[i]).sum();
@@ -153,4 +150,21 @@ impl Seeds {
         }
         Ok(Seeds { count, group, marked })
     }
+}
+
+/// The graph of some of the nodes, in this order, each of which is an object then.
+fn among(
+    graph: &SimilarityGraph,
+    nodes: &[usize],
+    observer: &dyn Observer,
+) -> Result<SimilarityGraph> {
+    let (a, sizes, n) = (graph.weights(), graph.grouping().sizes(), nodes.len());
+    let mut weights = room::zeros(n.saturating_mul(n))?;
+    each_row(&mut weights, n, &(), observer, |_, i, out| {
+        let row = a.row(nodes[i]);
+        out.iter_mut().zip(nodes).for_each(|(out, &j)| *out = row[j]);
+    })?;
+    let counts: Vec<u64> = nodes.iter().map(|&i| sizes[i]).collect();
+    let grouping = Grouping::with_counts((0..n as u32).collect::<Vec<_>>(), n, counts.as_slice())?;
+    SimilarityGraph::of_symmetric(grouping, weights)
 }

@@ -1,4 +1,4 @@
-use consilience_conformance::{planted, small_worlds};
+use consilience_conformance::{CancelFrom, planted, small_worlds};
 use consilience_core::{ConsensusFunction, ErrorKind, Grouping, Seed};
 use ndarray::Array2;
 
@@ -57,7 +57,7 @@ fn walks_on_microclusters_equal_walks_on_objects() {
         // The graph of all objects: equal ones are linked by a = 1, others by the links of their
         // microclusters.
         let a = CoAssociation::default().between(&m, &mut Report::default(), &()).unwrap();
-        let kept = links(&a, 3, 3.0);
+        let kept = links(&a, 3, 3.0, &()).unwrap();
         let n = node.len();
         let w = Array2::from_shape_fn((n, n), |(i, j)| {
             let (g, h) = (node[i], node[j]);
@@ -117,7 +117,7 @@ fn links_are_mutual_and_few() {
     let ensemble = planted(Seed(5), &[30, 20], 8, 0.3, 0.0).unwrap().ensemble;
     let a = CoAssociation::default().similarity(&ensemble).unwrap();
     for k in [1, 3, 1000] {
-        let kept = links(&a, k, 10.0);
+        let kept = links(&a, k, 10.0, &()).unwrap();
         for i in 0..kept.n_rows() {
             for (j, w) in kept.entries(i) {
                 assert!(kept.entries(j).any(|mirrored| mirrored == (i, w)));
@@ -281,4 +281,27 @@ fn published_seeds_equal_the_definition() {
     let ensemble = planted(Seed(5), &[5, 3], 3, 0.1, 0.0).unwrap().ensemble;
     let none = RandomWalker::new(2).seeds(SeedRule::Agreement { least: 0 });
     assert_eq!(none.consensus(&ensemble).unwrap_err().kind(), ErrorKind::InvalidParameter);
+}
+
+/// Seconds passed between the tree and the walk without a question, of thousands of microclusters.
+#[test]
+fn links_and_seeds_ask_whether_to_stop() {
+    let ensemble = planted(Seed(5), &[60, 40], 8, 0.4, 0.0).unwrap().ensemble;
+    let graph = CoAssociation::default().similarity(&ensemble).unwrap();
+    let nodes = graph.grouping().n_nodes();
+    let asked = CancelFrom::new(usize::MAX);
+    links(&graph, 3, 10.0, &asked).unwrap();
+    assert!(asked.asked() >= 2 * nodes / ROWS, "{} of {nodes}", asked.asked());
+    for at in [0, nodes.div_ceil(ROWS), asked.asked() - 1] {
+        let stopped = links(&graph, 3, 10.0, &CancelFrom::new(at)).unwrap_err();
+        assert_eq!(stopped.kind(), ErrorKind::Cancelled, "{at}");
+    }
+    for rule in [SeedRule::Supported, SeedRule::Agreement { least: 1 }] {
+        let asked = CancelFrom::new(usize::MAX);
+        Seeds::by(rule, &graph, Clusters::Fixed(2), &asked).unwrap();
+        for at in 0..asked.asked() {
+            let stopped = Seeds::by(rule, &graph, Clusters::Fixed(2), &CancelFrom::new(at));
+            assert!(stopped.is_err(), "{rule:?} {at}");
+        }
+    }
 }

@@ -116,13 +116,17 @@ fn starts_of_cut(s: &Settings) -> Result<()> {
     Ok(())
 }
 
+/// Fewest objects of a region where it is not said.
+const REGION: usize = 5;
+
 fn walker(s: &Settings) -> Result<RandomWalker> {
     let walker = RandomWalker::new(s.clusters).memory_budget(s.budget);
     let least = s.count("region")?;
-    let agreed = SeedRule::Agreement { least: least.unwrap_or(5) };
+    let agreed = SeedRule::Agreement { least: least.unwrap_or(REGION) };
     let rules = [("supported", SeedRule::Supported), ("agreement", agreed)];
     let rule = s.among("seeds", &rules)?.unwrap_or_default();
-    if least.is_some() && rule != agreed {
+    // The default says nothing new.
+    if least.is_some_and(|least| least != REGION) && rule != agreed {
         return Err(Error::invalid("region: only with seeds=agreement"));
     }
     Ok(tuned!(s, walker.seeds(rule), number link_preference, count neighbours))

@@ -45,6 +45,9 @@ fn stated_defaults_are_the_real_ones() {
                 _ => Settings::new(3),
             };
             let plain = run(&beside);
+            // By itself a default is always taken.
+            let alone = run(&Settings::new(3).parameter(parameter.name, parameter.default));
+            assert_eq!(alone, run(&Settings::new(3)), "{} {}", method.name(), parameter.name);
             for name in std::iter::once(&parameter.name).chain(parameter.aliases) {
                 let said = run(&beside.clone().parameter(*name, parameter.default));
                 assert_eq!(said, plain, "{} {name} = {}", method.name(), parameter.default);
@@ -183,10 +186,13 @@ fn the_published_walks_have_no_cap() {
 fn parameters_reach_the_method() {
     for method in methods() {
         for parameter in method.parameters() {
-            let settings = Settings::new(2).parameter(parameter.name, "-1");
-            let outcome = method.build(&settings).and_then(|m| m.consensus(&ensemble()));
-            let error = outcome.expect_err(&format!("{} {}", method.name(), parameter.name));
-            assert_eq!(error.kind(), ErrorKind::InvalidParameter, "{} {error}", method.name());
+            for value in ["-1", "inf", "1e99999", "nan"] {
+                let settings = Settings::new(2).parameter(parameter.name, value);
+                let outcome = method.build(&settings).and_then(|m| m.consensus(&ensemble()));
+                let of = format!("{} {} {value}", method.name(), parameter.name);
+                let error = outcome.expect_err(&of);
+                assert_eq!(error.kind(), ErrorKind::InvalidParameter, "{of}: {error}");
+            }
         }
         let unknown = Settings::new(2).parameter("colour", 1);
         assert!(method.build(&unknown).err().unwrap().message().contains("colour"));
@@ -198,7 +204,7 @@ fn parameters_reach_the_method() {
 fn parameters_that_mean_nothing_beside_others_are_refused() {
     let cases: [(&str, &[Said], &str); 5] = [
         ("srw", &[("region", "0")], "region: only with seeds=agreement"),
-        ("srw", &[("region", "5"), ("seeds", "supported")], "region: only with seeds=agreement"),
+        ("srw", &[("region", "4"), ("seeds", "supported")], "region: only with seeds=agreement"),
         ("ecmc-al", &[("d0", "0.1")], "d0 or d1 alone"),
         ("cspa", &[("restarts", "3"), ("cut", "hypergraph")], "only with cut_method=spectral"),
         ("hgpa", &[("cut", "hypergraph"), ("restarts", "3")], "only with cut_method=spectral"),
@@ -273,4 +279,37 @@ fn names_nearly_right_are_suggested() {
     assert!(hint("difusion").contains("did you mean diffusion?"), "{}", hint("difusion"));
     assert!(!hint("kmeans++ of all").contains("did you mean"), "{}", hint("kmeans++ of all"));
     assert!(!hint("").contains("did you mean"));
+}
+
+/// Up to the root of the number of microclusters fewer were found the better members agreed.
+#[test]
+fn the_number_that_members_nearly_agree_on_is_found_in_eigenvalues() {
+    let found = |name: &str, ensemble: &Ensemble| {
+        let method = by_name(name).unwrap().build(&Settings::new(Clusters::Auto)).unwrap();
+        method.consensus(ensemble).unwrap()
+    };
+    let methods =
+        ["ptgp", "lwgp", "hbgf", "cspa", "hgpa", "gp-mgla", "diffusion", "mcla", "ecpcs-mc"];
+    for k in [3, 4, 9, 12] {
+        let own = Partition::from_fn(5 * k, |i| Some((i % k) as u64)).unwrap();
+        let ensemble = Ensemble::new(vec![own.clone(); 2]).unwrap();
+        for name in methods {
+            assert_eq!(found(name, &ensemble), own, "{name}, {k}");
+        }
+    }
+    // Twenty classes of twenty objects, of whom each of ten members moves two.
+    let class = |i: usize| i as u64 / 20;
+    let member = |u: usize| {
+        let moved = |i: usize| i == (37 * u + 11) % 400 || i == (101 * u + 205) % 400;
+        let label = |i| Some(if moved(i) { (class(i) + u as u64 + 1) % 20 } else { class(i) });
+        Partition::from_fn(400, label).unwrap()
+    };
+    let ensemble = Ensemble::new((0..10).map(member).collect()).unwrap();
+    let truth = Partition::from_fn(400, |i| Some(class(i))).unwrap();
+    // PTGP's spectrum has its widest gap behind five of them.
+    for name in methods.into_iter().filter(|&name| name != "ptgp") {
+        let found = found(name, &ensemble);
+        let ari = crate::scores::adjusted_rand(&found, &truth).unwrap();
+        assert!(ari > 0.9, "{name}: {} clusters, {ari}", found.n_clusters());
+    }
 }

@@ -71,7 +71,7 @@
 //! | many members that split the classes finely | [`Diffusion`](crate::walk::Diffusion), [`Lwea`](crate::consensus::Lwea), [`Lwgp`](crate::consensus::Lwgp) |
 //! | classes of very unequal size | [`Lwea`](crate::consensus::Lwea), [`EvidenceAccumulation`](crate::consensus::EvidenceAccumulation): average linkage does not balance |
 //! | the same, and pairs that nearly all members agree on | [`EcCms`](crate::consensus::EcCms); not where these pairs link most objects with one another, which the report says |
-//! | clusterings, and you need cluster probabilities | [`Pcc`](crate::bregman::Pcc), [`SoftMixtureModel`](crate::consensus::SoftMixtureModel), [`LeastSquares`](crate::consensus::LeastSquares), [`SoftRandomWalker`](crate::walk::SoftRandomWalker) |
+//! | clusterings, and you need cluster probabilities | [`Pcc`](crate::bregman::Pcc), [`MixtureModel::new(k).soft()`](crate::consensus::MixtureModel::soft), [`LeastSquares`](crate::consensus::LeastSquares), [`RandomWalker::new(k).soft()`](crate::walk::RandomWalker::soft) |
 //! | millions of distinct label rows | [`USenc`](crate::consensus::USenc), [`Hbgf`](crate::consensus::Hbgf), [`Lwgp`](crate::consensus::Lwgp), [`Diffusion`](crate::walk::Diffusion), [`Qmi`](crate::consensus::Qmi): linear in the ensemble |
 //! | clusterings of the nodes of a network, too large for all pairs | [`NetworkPropagation`](crate::consensus::NetworkPropagation), [`NetworkComponents`](crate::consensus::NetworkComponents), [`NetworkLinkage`](crate::consensus::NetworkLinkage): edges alone |
 //! | a paper to compare with | the [`catalogue`](crate::catalogue) names the paper of each method |

@@ -31,7 +31,7 @@
 //! assert!((0..5).all(|w| informedness(5) < informedness(w)));
 //!
 //! // The pairs whose answer would tell most.
-//! for question in result.ask_pairs(3) {
+//! for question in result.ask_pairs(&answers, 3)? {
 //!     println!("are {} and {} alike?", question.i, question.j);
 //! }
 //! # Ok::<(), consilience::Error>(())
@@ -55,7 +55,7 @@
 //! for round in 0..3 {
 //!     let result = CrowdClustering::new(2).fit(&answers, &())?.output;
 //!     let mut came = Vec::new();
-//!     for q in result.ask_pairs(5) {
+//!     for q in result.ask_pairs(&answers, 5)? {
 //!         came.push(PairAnswer { worker: round, i: q.i, j: q.j, same: ask(round, q.i, q.j) });
 //!     }
 //!     answers.extend(&Answers::from_pairs(12, &came)?)?;
@@ -102,7 +102,7 @@
 //! for worker in &result.workers {
 //!     println!("{}: informedness {:.2}", table.worker(worker.worker), worker.informedness());
 //! }
-//! for question in result.ask_pairs(3) {
+//! for question in result.ask_pairs(&answers, 3)? {
 //!     println!("are {} and {} alike?", table.object(question.i), table.object(question.j));
 //! }
 //! # Ok::<(), consilience::Error>(())

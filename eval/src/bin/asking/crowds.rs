@@ -130,7 +130,7 @@ impl World {
         for round in 1..=READ[READ.len() - 1] / ROUND {
             let said: Vec<PairAnswer> = match asks {
                 Asks::Information => {
-                    let pairs = result.ask_pairs(ROUND);
+                    let pairs = result.ask_pairs(&answers, ROUND)?;
                     pairs.iter().map(|q| self.answer(q.i, q.j, &mut stream)).collect()
                 }
                 Asks::Random => (0..ROUND)

@@ -198,6 +198,10 @@ impl<'a> Plan<'a> {
         }
         if let Some(rule) = self.rule.clone() {
             updater.set_rule(rule)?;
+            // An open metric would say at the next resume that the state is read out by it.
+            if let Some(rule) = updater.metric().map(|metric| metric.rule().clone()) {
+                updater.set_metric_rule(rule)?;
+            }
         }
         Ok(updater)
     }

@@ -1,7 +1,7 @@
 use consilience_core::{
     Clusters, MemoryBudget, Microclusters, Observer, Report, Result, Similarity, SimilarityGraph,
 };
-use consilience_graph::{Linked, linked_method};
+use consilience_graph::{Lifespan, Linked, linked_method};
 
 use super::{ApproximateSimRank, ConnectedTriples, SimRank};
 
@@ -108,9 +108,16 @@ pub struct LinkBased(Linked<LinkSimilarity>);
 
 impl LinkBased {
     /// Average linkage on any of the similarities; [`Clusters::Auto`] is the longest lifetime in
-    /// the dendrogram.
+    /// the dendrogram. No two microclusters come near similarity 1 by SimRank, whatever its decay,
+    /// so that its lifetimes count from the first merge.
     pub fn new(similarity: LinkSimilarity, clusters: impl Into<Clusters>) -> Self {
-        LinkBased(Linked::new(similarity, clusters))
+        let lifespan = match similarity {
+            LinkSimilarity::ConnectedTriples(_) => Lifespan::Whole,
+            LinkSimilarity::SimRank(_) | LinkSimilarity::ApproximateSimRank(_) => {
+                Lifespan::FromFirstMerge
+            }
+        };
+        LinkBased(Linked::new(similarity, clusters).lifespan(lifespan))
     }
 
     /// Weighted connected triples.
