@@ -61,11 +61,11 @@ const AFFORDABLE: usize = 500_000_000;
 /// ```
 ///
 /// With [`Clusters::Auto`] the number of clusters is the most probable one of a [`PositionModel`],
-/// which is fitted first unless answers agree as below, or, where its evidence is higher by more
-/// than 3 nats, of a planted partition model, with one rate of "same" inside clusters and one
-/// between them: that one knows nothing of workers, and finds many small clusters.
-/// [`CrowdResult::completed_rank`] says beside it what the rank of the completed similarity would
-/// be, and the report where the two differ.
+/// which is fitted first unless answers agree as below, or of a planted partition model, where all
+/// tasks are single pairs and its evidence is higher by more than 3 nats: one rate of "same" inside
+/// clusters and one between them, so that it knows nothing of workers and finds many small
+/// clusters. [`CrowdResult::completed_rank`] says beside it what the rank of the completed
+/// similarity would be, and the report where the two differ.
 ///
 /// Answers that are all alike need no model, and every method takes them at their word. Where no
 /// two objects were called the same, each is a cluster of its own, if the number is automatic or
@@ -285,9 +285,10 @@ impl CrowdClustering {
         observer: &dyn Observer,
         report: &mut Report,
     ) -> Result<Option<ClusterCount>> {
-        // Of more answers positions read a part.
+        // Pair answers of one task depend on each other. And of more answers positions read a part.
+        let single = answers.n_larger() == [0, 0];
         let whole = answers.n_pair_answers() <= positions::TOO_MANY;
-        if self.method == CrowdMethod::Bayesian || !whole {
+        if self.method == CrowdMethod::Bayesian || !single || !whole {
             return Ok(None);
         }
         if planted_partition::check_memory(answers, counts, self.budget).is_err() {
