@@ -38,7 +38,7 @@ pub(crate) struct Misplaced {
 
 impl Misplaced {
     pub(crate) fn of(memberships: &Memberships, counts: &AnswerCounts, rates: CrowdRates) -> Self {
-        let within = |rate: f64| rate.max(RATES[0]).min(RATES[1]);
+        let within = |rate: f64| rate.clamp(RATES[0], RATES[1]);
         let rates = CrowdRates {
             same_together: within(rates.same_together),
             same_apart: within(rates.same_apart),

@@ -92,7 +92,7 @@ pub(crate) fn best(
     };
     let fits = |&starts: &usize| budget.allows_tables(&tables(answers, counts, starts), 1);
     let together = abreast(starts.len(), fits);
-    let found = each_of(starts, together, |k| model.from_rates(&nodes, k, observer))?;
+    let found = each_of(starts, together, |k| model.begun(&nodes, k, observer))?;
     let mut all: Vec<PlantedPartition> = found.into_iter().flatten().collect();
     if let Some(k) = clusters {
         let posterior = dawid_skene::posterior(answers, k, observer)?;
@@ -330,8 +330,8 @@ impl Model {
         PlantedPartition { labels, evidence }
     }
 
-    /// From the rates that k clusters of like size ask for.
-    fn from_rates(
+    /// The best that is found from the rates that k clusters of like size ask for.
+    fn begun(
         &self,
         nodes: &Nodes,
         k: f64,

@@ -185,6 +185,9 @@ impl Wanted {
     }
 }
 
+/// The order of columns, where it is not their own, and what to say of it.
+type Order = (Option<Vec<usize>>, &'static str);
+
 /// The order that brings columns under the names that are wanted, where they come in another; and
 /// what to say of it, or of columns that are called otherwise and stay in their order.
 ///
@@ -192,10 +195,7 @@ impl Wanted {
 /// [`ErrorKind::Format`](consilience_core::ErrorKind::Format) where some of the names are those
 /// that are wanted and others are not: which column is which is not known then.
 #[doc(hidden)]
-pub fn order_of_columns(
-    wanted: &[String],
-    given: &[String],
-) -> Result<Option<(Option<Vec<usize>>, &'static str)>> {
+pub fn order_of_columns(wanted: &[String], given: &[String]) -> Result<Option<Order>> {
     if wanted == given || wanted.len() != given.len() {
         return Ok(None);
     }

@@ -154,8 +154,7 @@ fn who_has_no_label_is_not_asked_about() {
     assert!(asked.pairs.iter().all(|q| q.j < 4));
 }
 
-/// Six equal cells of five objects in four equal members, two cells to a class: no answer moves the
-/// weights. Pairs of one cell came first.
+/// Six equal cells of five objects in four equal members: no answer moves the weights. Pairs of one cell came first.
 fn six_cells() -> Ensemble {
     let labels = ndarray::Array2::from_shape_fn((30, 4), |(i, _)| i as i64 / 5);
     Ensemble::from_array(labels.view()).unwrap()
@@ -163,32 +162,28 @@ fn six_cells() -> Ensemble {
 
 #[test]
 fn equal_members_are_asked_about_cell_by_cell() {
-    let mut updater = open(&six_cells(), 3);
-    let mut asked = std::collections::BTreeMap::<(usize, usize), usize>::new();
-    for batch in 0..12 {
+    let mut updater = open(&six_cells(), 6);
+    let mut asked = std::collections::BTreeSet::<(usize, usize)>::new();
+    for batch in 0..3 {
         let pairs = updater.next_questions(5, Seed(batch)).unwrap().pairs;
         assert_eq!(pairs.len(), 5);
         let mut objects: Vec<usize> = pairs.iter().flat_map(|q| [q.i, q.j]).collect();
         objects.sort_unstable();
         objects.dedup();
-        // Later most pairs of fresh objects follow from the links.
-        assert!(objects.len() == 10 || batch >= 3, "{batch}: {pairs:?}");
+        assert_eq!(objects.len(), 10, "{batch}: {pairs:?}");
         for q in &pairs {
             assert_eq!(q.movement, 0.0);
-            *asked.entry((q.i / 5, q.j / 5)).or_default() += 1;
+            assert!(q.i / 5 != q.j / 5, "{batch}: {pairs:?}");
+            asked.insert((q.i / 5, q.j / 5));
         }
-        let links: Vec<Pair> = pairs
-            .iter()
-            .map(|q| {
-                let link = if q.i / 10 == q.j / 10 { Link::Must } else { Link::Cannot };
-                Pair::new(q.i, q.j, link)
-            })
-            .collect();
-        updater.update(&links).unwrap();
+        let link = |q: &PairQuestion| {
+            let link = if q.i / 10 == q.j / 10 { Link::Must } else { Link::Cannot };
+            Pair::new(q.i, q.j, link)
+        };
+        updater.update(&pairs.iter().map(link).collect::<Vec<_>>()).unwrap();
     }
-    // All 15 pairs of cells, each about as often.
-    assert_eq!(asked.len(), 15, "{asked:?}");
-    assert!(asked.iter().all(|(&(a, b), &n)| a != b && (2..=6).contains(&n)), "{asked:?}");
+    // Of the 15 pairs of cells hardly any twice before all were asked about.
+    assert!(asked.len() >= 12, "{asked:?}");
 }
 
 /// Cells of 2, 3, 4 and 5 objects: the same cells are asked about, whatever the order of the rows.
