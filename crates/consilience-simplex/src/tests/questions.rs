@@ -154,7 +154,8 @@ fn who_has_no_label_is_not_asked_about() {
     assert!(asked.pairs.iter().all(|q| q.j < 4));
 }
 
-/// Six equal cells of five objects in four equal members: no answer moves the weights. Pairs of one cell came first.
+/// Six equal cells of five objects in four equal members: no answer moves the weights. Pairs of one
+/// cell came first.
 fn six_cells() -> Ensemble {
     let labels = ndarray::Array2::from_shape_fn((30, 4), |(i, _)| i as i64 / 5);
     Ensemble::from_array(labels.view()).unwrap()
