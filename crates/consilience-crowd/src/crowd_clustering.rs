@@ -251,7 +251,8 @@ impl CrowdClustering {
             positions::fit(positions, None, answers, counts, observer)
         })?;
         fitted.describe(report);
-        let planted = self.planted(answers, counts, fitted.bound, observer, report)?;
+        let bound = fitted.bound;
+        let planted = self.planted_count(answers, counts, bound, observer, report)?;
         let count = planted.unwrap_or_else(|| fitted.count.clone());
         let fitted = fitted.without_empty();
         let k = match self.method {
@@ -277,7 +278,7 @@ impl CrowdClustering {
 
     /// The number of clusters by the planted partition model where it explains the answers better
     /// than positions do, whose evidence is at least this.
-    fn planted(
+    fn planted_count(
         &self,
         answers: &Answers,
         counts: &AnswerCounts,
