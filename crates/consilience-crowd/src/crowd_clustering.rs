@@ -24,9 +24,12 @@ use crate::{
 /// partitions.
 const CLEAR: f64 = 3.0;
 
-/// Most answered pairs for which `Auto` merges clusters as well: with more that takes longer than
-/// all else.
+/// Most answered pairs for which planted partitions are tried unasked: with more, their starts take
+/// longer than all else.
 const SINGLE: usize = 200_000;
+/// What is said where there are more.
+const TOO_MANY: &str =
+    "with more than 200,000 answered pairs, planted partitions are not tried unasked";
 
 /// Most rows times the square of the clusters for which `Auto` fits rates of each worker between
 /// clusters as well. A sweep takes about a second there, and those have many optima: latent classes
@@ -62,10 +65,10 @@ const AFFORDABLE: usize = 500_000_000;
 ///
 /// With [`Clusters::Auto`] the number of clusters is the most probable one of a [`PositionModel`],
 /// which is fitted first unless answers agree as below, or of a planted partition model, where all
-/// tasks are single pairs and its evidence is higher by more than 3 nats: one rate of "same" inside
-/// clusters and one between them, so that it knows nothing of workers and finds many small
-/// clusters. [`CrowdResult::completed_rank`] says beside it what the rank of the completed
-/// similarity would be, and the report where the two differ.
+/// tasks are single pairs, at most 200,000 of them, and its evidence is higher by more than 3 nats:
+/// one rate of "same" inside clusters and one between them, so that it knows nothing of workers and
+/// finds many small clusters. [`CrowdResult::completed_rank`] says beside it what the rank of the
+/// completed similarity would be, and the report where the two differ.
 ///
 /// Answers that are all alike need no model, and every method takes them at their word. Where no
 /// two objects were called the same, each is a cluster of its own, if the number is automatic or
@@ -215,7 +218,9 @@ impl CrowdClustering {
                 model.check_memory(answers)?;
                 (Found::positions(fitted), self.alternative)
             }
-            (None, method, _) => {
+            (None, method, fitted) => {
+                // It has told the number.
+                drop(fitted);
                 if method != CrowdMethod::Pairs {
                     model.check_memory(answers)?;
                 }
@@ -250,9 +255,12 @@ impl CrowdClustering {
         let fitted = report.stage("number of clusters", || {
             positions::fit(positions, None, answers, counts, observer)
         })?;
-        fitted.describe(report);
-        let bound = fitted.bound;
-        let planted = self.planted_count(answers, counts, bound, observer, report)?;
+        let mut tried = Report::default();
+        let planted = self.planted_count(answers, counts, &fitted, observer, &mut tried)?;
+        if planted.is_none() {
+            fitted.describe(report);
+        }
+        report.adopt(tried);
         let count = planted.unwrap_or_else(|| fitted.count.clone());
         let fitted = fitted.without_empty();
         let k = match self.method {
@@ -277,28 +285,28 @@ impl CrowdClustering {
     }
 
     /// The number of clusters by the planted partition model where it explains the answers better
-    /// than positions do, whose evidence is at least this.
+    /// than positions do, whose evidence is at least their bound.
     fn planted_count(
         &self,
         answers: &Answers,
         counts: &AnswerCounts,
-        positions: f64,
+        positions: &FittedPositions,
         observer: &dyn Observer,
         report: &mut Report,
     ) -> Result<Option<ClusterCount>> {
-        // Pair answers of one task depend on each other. And of more answers positions read a part.
-        let single = answers.n_larger() == [0, 0];
+        let held = (positions.q.len() + positions.positions.len()) * size_of::<f64>();
+        let budget = self.budget.beside(held);
+        // Of more answers positions read a part.
         let whole = answers.n_pair_answers() <= positions::TOO_MANY;
-        if self.method == CrowdMethod::Bayesian || !single || !whole {
-            return Ok(None);
-        }
-        if planted_partition::check_memory(answers, counts, self.budget).is_err() {
-            report.notes.push(planted_partition::LEFT_OUT.to_owned());
+        if self.method == CrowdMethod::Bayesian
+            || !whole
+            || !tries_planted(answers, counts, budget, report)
+        {
             return Ok(None);
         }
         report.stage("planted partition", || {
-            let found = planted_partition::best(answers, counts, None, self.budget, observer)?;
-            if !(found.evidence > positions + CLEAR) {
+            let found = planted_partition::best(answers, counts, None, budget, observer)?;
+            if !(found.evidence > positions.bound + CLEAR) {
                 return Ok(None);
             }
             let seed = self.seed.derive("crowd planted count", 0);
@@ -372,6 +380,31 @@ impl CrowdClustering {
             completed_rank: None,
         })
     }
+}
+
+/// Whether planted partitions are tried unasked, beside another model; where it is not by the kind
+/// of the answers, the report says why not.
+fn tries_planted(
+    answers: &Answers,
+    counts: &AnswerCounts,
+    budget: MemoryBudget,
+    report: &mut Report,
+) -> bool {
+    // Pair answers of one task depend on each other.
+    if answers.n_larger() != [0, 0] {
+        return false;
+    }
+    let why = if counts.n_pairs() > SINGLE {
+        TOO_MANY
+    } else if planted_partition::check_memory(answers, counts, budget).is_err() {
+        planted_partition::LEFT_OUT
+    } else {
+        return true;
+    };
+    if !report.notes.iter().any(|note| note == why) {
+        report.notes.push(why.to_owned());
+    }
+    false
 }
 
 /// Whether `Auto` takes the time to fit rates of each worker between clusters.
@@ -483,7 +516,7 @@ impl Task<'_> {
             CrowdMethod::PlantedPartition => {
                 let budget = self.model.budget();
                 planted_partition::check_memory(self.answers, self.counts, budget)?;
-                let found = self.planted(report)?;
+                let found = self.planted(budget, report)?;
                 report.objective = Some(found.evidence);
                 Ok(Found::hard(method, found.labels))
             }
@@ -533,10 +566,10 @@ impl Task<'_> {
         Ok(Found::hard(CrowdMethod::Pairs, merged.labels))
     }
 
-    fn planted(&self, report: &mut Report) -> Result<PlantedPartition> {
-        let (answers, counts, budget) = (self.answers, self.counts, self.model.budget());
+    fn planted(&self, budget: MemoryBudget, report: &mut Report) -> Result<PlantedPartition> {
         report.stage("planted partition", || {
-            planted_partition::best(answers, counts, Some(self.k), budget, self.observer)
+            let Task { answers, counts, k, observer, .. } = self;
+            planted_partition::best(answers, counts, Some(*k), budget, *observer)
         })
     }
 
@@ -563,26 +596,30 @@ impl Task<'_> {
     /// The block models, or planted partitions where tasks are single pairs and workers' answers
     /// are more probable under these.
     fn auto(&self, report: &mut Report) -> Result<Found> {
-        let blocks = self.blocks(report)?;
-        let (answers, counts, budget) = (self.answers, self.counts, self.model.budget());
-        if answers.n_larger() != [0, 0] || counts.n_pairs() > SINGLE {
+        let mut own = Report::default();
+        let blocks = self.blocks(report, &mut own)?;
+        report.stages.append(&mut own.stages);
+        let held = blocks.soft.as_ref().map_or(0, |q| q.len() * size_of::<f64>());
+        let (answers, budget) = (self.answers, self.model.budget().beside(held));
+        if !tries_planted(answers, self.counts, budget, report) {
+            report.adopt(own);
             return Ok(blocks);
         }
-        if planted_partition::check_memory(answers, counts, budget).is_err() {
-            report.notes.push(planted_partition::LEFT_OUT.to_owned());
-            return Ok(blocks);
-        }
-        let planted = self.planted(report)?;
+        let planted = self.planted(budget, report)?;
         let probability = |labels| planted_partition::by_workers(answers, labels);
-        if !(probability(&planted.labels) > probability(&blocks.labels) + CLEAR) {
+        let better = planted.assortative
+            && probability(&planted.labels) > probability(&blocks.labels) + CLEAR;
+        if !better {
+            report.adopt(own);
             return Ok(blocks);
         }
         report.objective = Some(planted.evidence);
         Ok(Found::hard(CrowdMethod::PlantedPartition, planted.labels))
     }
 
-    /// The block model without or with rates of each worker between clusters, by their evidence.
-    fn blocks(&self, report: &mut Report) -> Result<Found> {
+    /// The block model without or with rates of each worker between clusters, by their evidence;
+    /// how it ended is told apart from how it was chosen.
+    fn blocks(&self, report: &mut Report, own: &mut Report) -> Result<Found> {
         let own_model = self.model.rates_between_by_worker(true);
         let fits = own_model.shrinkage().fits_between(self.answers, self.k)
             && own_model.is_allowed(self.answers, 1);
@@ -594,23 +631,23 @@ impl Task<'_> {
             );
         }
         if !fits || !is_affordable(rows, self.k) {
-            return Ok(Found::blocks(CrowdMethod::Block, &self.fitted(&self.model, report)?));
+            return Ok(Found::blocks(CrowdMethod::Block, &self.fitted(&self.model, own)?));
         }
         own_model.check_memory(self.answers)?;
-        let [plain, own] = report.stage("blocks", || {
+        let [plain, by_worker] = own.stage("blocks", || {
             block_model::with_own_rates(&self.model, self.answers, self.counts, self.observer)
         })?;
         let evidence = |model: &BlockModel, fitted: &Fitted| {
             evidence(self.answers, fitted.q.view(), model.shrinkage(), self.observer)
         };
         let plain_evidence = evidence(&self.model.rates_between_by_worker(false), &plain)?;
-        let own_evidence = evidence(&own_model, &own)?;
+        let own_evidence = evidence(&own_model, &by_worker)?;
         let (method, chosen) = if own_evidence > plain_evidence + CLEAR {
-            (CrowdMethod::BlockByWorker, own)
+            (CrowdMethod::BlockByWorker, by_worker)
         } else {
             (CrowdMethod::Block, plain)
         };
-        chosen.describe(report);
+        chosen.describe(own);
         let evidence = vec![
             (CrowdMethod::Block.name().to_string(), plain_evidence),
             (CrowdMethod::BlockByWorker.name().to_string(), own_evidence),
@@ -633,6 +670,57 @@ impl Task<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::PairAnswer;
+
+    fn single_pairs(n: usize, every: usize) -> Answers {
+        let pairs = (0..n).flat_map(|j| (0..j).map(move |i| (i, j)));
+        let rows: Vec<PairAnswer> = pairs
+            .step_by(every)
+            .map(|(i, j)| {
+                let same = (i % 2 == j % 2) != ((i + 3 * j) % 7 == 0);
+                PairAnswer { worker: (i + j) % 5, i, j, same }
+            })
+            .collect();
+        Answers::from_pairs(n, &rows).unwrap()
+    }
+
+    #[test]
+    fn planted_partitions_are_tried_unasked_up_to_a_number_of_pairs() {
+        for (every, tried) in [(4, true), (1, false)] {
+            let answers = single_pairs(650, every);
+            let counts = AnswerCounts::of(&answers, MemoryBudget::default()).unwrap();
+            assert_eq!(counts.n_pairs() <= SINGLE, tried);
+            let mut report = Report::default();
+            for _ in 0..2 {
+                let budget = MemoryBudget::default();
+                assert_eq!(tries_planted(&answers, &counts, budget, &mut report), tried);
+            }
+            // Said once, whether the number was asked for or not.
+            assert_eq!(report.notes.len(), usize::from(!tried), "{:?}", report.notes);
+        }
+    }
+
+    /// The positions that a number of clusters is compared by are held meanwhile.
+    #[test]
+    fn planted_partitions_fit_the_budget_beside_positions() {
+        let answers = single_pairs(40, 1);
+        let counts = AnswerCounts::of(&answers, MemoryBudget::default()).unwrap();
+        let model = PositionModel::new(Clusters::Auto).restarts(1).max_iterations(1);
+        let fitted = positions::fit(&model, None, &answers, &counts, &()).unwrap();
+        let held = 8 * (fitted.q.len() + fitted.positions.len());
+        let fits = |&bytes: &usize| {
+            let budget = MemoryBudget::bytes(bytes as u64);
+            planted_partition::check_memory(&answers, &counts, budget).is_ok()
+        };
+        let least = (0..).find(fits).unwrap();
+        for (bytes, left_out) in [(least + held - 1, true), (least + held, false)] {
+            let crowd = CrowdClustering::new(Clusters::Auto);
+            let crowd = crowd.memory_budget(MemoryBudget::bytes(bytes as u64));
+            let mut report = Report::default();
+            crowd.planted_count(&answers, &counts, &fitted, &(), &mut report).unwrap();
+            assert_eq!(report.notes.iter().any(|n| n == planted_partition::LEFT_OUT), left_out);
+        }
+    }
 
     #[test]
     fn what_auto_takes_the_time_for() {

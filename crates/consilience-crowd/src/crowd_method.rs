@@ -54,17 +54,19 @@ pub enum CrowdMethod {
     DawidSkene,
     /// Dawid and Skene's log-odds of the answered pairs, whose clusters are merged greedily down to
     /// k; a pair that nobody answered counts as one of objects drawn from k clusters of like size.
-    /// For clusters that are many and small, as in entity resolution: O(m log m) for m answered
-    /// pairs, whatever k, and the memberships, n times k numbers of 24 bytes while they are found:
-    /// 8 GiB are enough for 33,000 objects in 10,000 clusters. The report notes how many clusters
-    /// the answers would leave where one pair in k is together.
+    /// For clusters that are many and small, as in entity resolution: O(m log^2 m) for m answered
+    /// pairs, and O(n) more for each merge that goes against the answers; and the memberships, n
+    /// times k numbers of 24 bytes while they are found: 8 GiB are enough for 33,000 objects in
+    /// 10,000 clusters. The report notes how many clusters the answers would leave where one pair
+    /// in k is together.
     #[doc(alias = "entity resolution")]
     #[doc(alias = "correlation clustering")]
     Pairs,
     /// The planted partition model: one rate of "same" inside clusters and one between them, both
     /// integrated out, and the partition of highest posterior probability that is found. For many
     /// small clusters and answers on single pairs; workers who differ much, and clusters that are
-    /// confused with each other, are better understood by `Block`. O(m log m) for m answered pairs.
+    /// confused with each other, are better understood by `Block`. O(m log^2 m) for m answered
+    /// pairs, and O(m) for each sweep in which objects move to where they are more probable.
     #[doc(alias = "stochastic block model")]
     #[doc(alias = "correlation clustering")]
     PlantedPartition,

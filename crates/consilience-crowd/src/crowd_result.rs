@@ -1,4 +1,4 @@
-use consilience_core::{Error, Memberships, MemoryBudget, Partition, Result};
+use consilience_core::{Error, Memberships, MemoryBudget, Observer, Partition, Result};
 
 use crate::alternative::AlternativeClustering;
 use crate::answer_counts::AnswerCounts;
@@ -115,18 +115,49 @@ impl CrowdResult {
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for answers about
     /// another number of objects, [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge)
-    /// where [`AnswerCounts`] of them do not fit 8 GiB.
+    /// where [`AnswerCounts`] of them and the pairs that are looked at do not fit 8 GiB.
     ///
     /// # Complexity
-    /// That of [`AnswerCounts::of`], O(n k), and O(m (log m + log d)) for m = 200 max(count, 32)
-    /// pairs that are looked at, of objects that were compared with d others each.
+    /// That of [`AnswerCounts::of`], O(n k + n log n), O(k) for each of max(2 count, 64) objects in
+    /// doubt, and O(m (k + log m + log d)) for m of at most 96 pairs with each of these, of objects
+    /// that were compared with d others each. 112 bytes for each of these, 72 for each pair that
+    /// was answered and 40 for each object.
     #[doc(alias = "active learning")]
     pub fn ask_pairs(&self, answers: &Answers, count: usize) -> Result<Vec<Question>> {
+        self.ask_pairs_within(answers, count, MemoryBudget::default(), &())
+    }
+
+    /// The same within another memory budget, with an observer that may cancel.
+    ///
+    /// ```
+    /// use consilience::MemoryBudget;
+    /// use consilience::crowd::{Answers, CrowdClustering, PairAnswer};
+    ///
+    /// let said = |worker, i, j, same| PairAnswer { worker, i, j, same };
+    /// let rows = [said(0, 0, 1, true), said(1, 0, 1, false), said(1, 1, 2, false)];
+    /// let answers = Answers::from_pairs(3, &rows)?;
+    /// let result = CrowdClustering::new(2).fit(&answers, &())?.output;
+    /// let asked = result.ask_pairs_within(&answers, 2, MemoryBudget::bytes(1 << 20), &())?;
+    /// assert_eq!(asked, result.ask_pairs(&answers, 2)?);
+    /// assert!(result.ask_pairs_within(&answers, 2, MemoryBudget::bytes(100), &()).is_err());
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`CrowdResult::ask_pairs`], and
+    /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    pub fn ask_pairs_within(
+        &self,
+        answers: &Answers,
+        count: usize,
+        budget: MemoryBudget,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Question>> {
         let (n, about) = (self.memberships.n_objects(), answers.n_objects());
         if n != about {
             return Err(Error::shape(format!("answers about {about} objects, a result of {n}")));
         }
-        let counts = AnswerCounts::of(answers, MemoryBudget::default())?;
-        Ok(question::pairs(&self.memberships, self.crowd_rates, &counts, count))
+        let counts = AnswerCounts::of(answers, budget)?;
+        question::pairs(&self.memberships, self.crowd_rates, &counts, count, budget, observer)
     }
 }

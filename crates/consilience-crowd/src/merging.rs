@@ -3,16 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use consilience_core::{Observer, Result};
+use consilience_core::{Observer, Pace, Result};
 use rustc_hash::FxHashMap;
 
 use crate::dawid_skene::Posterior;
 
 /// Bytes for an answered pair, and for an object, while clusters are merged: the pair's place among
-/// the neighbours of both objects, in maps that may be half empty, its offer and its log-odds.
-pub(crate) const PAIR: usize = 160;
-/// Merges between two checks of the observer.
-const CHECKED_EVERY: usize = 256;
+/// the neighbours of both objects, in maps that may be half empty, its offers and its log-odds.
+pub(crate) const PAIR: usize = 192;
+/// Units of work of looking at an entry of a map.
+const ENTRY: usize = 8;
 
 /// What the merging came to.
 pub(crate) struct Agglomerated {
@@ -26,21 +26,20 @@ pub(crate) struct Agglomerated {
 /// is together with the odds `1 : k - 1` of two objects drawn from k clusters of like size.
 ///
 /// Clusters between which nobody answered are candidates as well; ties go to answered pairs, then
-/// to the smaller clusters, then to the lower numbers. O(m log m) for m answered pairs, but for
-/// hubs: a merge walks the neighbours of both clusters, and O(n) more for a merge that goes against
-/// the answers. Memory at most [`PAIR`] bytes for each answered pair and each object.
+/// to the smaller clusters, then to the lower numbers. O(m log^2 m) for m answered pairs: a merge
+/// walks the neighbours of the cluster that has fewer. O(n) more for a merge that goes against the
+/// answers, and an offer is computed anew whenever it comes first and unanswered pairs have come to
+/// it. Memory at most [`PAIR`] bytes for each answered pair and each object.
 pub(crate) fn agglomerate(
     posterior: &Posterior,
     k: usize,
     observer: &dyn Observer,
 ) -> Result<Agglomerated> {
-    let n = posterior.n;
+    let (n, mut pace) = (posterior.n, Pace::new(observer));
     let mut clusters = Merging::new(posterior, ((k.max(2) - 1) as f64).ln());
     let mut supported = None;
     for left in (k.max(1) + 1..=n).rev() {
-        if (n - left).is_multiple_of(CHECKED_EVERY) {
-            observer.check()?;
-        }
+        pace.work(std::mem::take(&mut clusters.work))?;
         let Some((score, a, b)) = clusters.best() else { break };
         if score <= 0.0 && supported.is_none() {
             supported = Some(left);
@@ -53,14 +52,11 @@ pub(crate) fn agglomerate(
 /// Merges the two clusters of highest summed log-odds as long as these are above 0; pairs that
 /// nobody answered say nothing. As [`agglomerate`] otherwise.
 pub(crate) fn while_likely(posterior: &Posterior, observer: &dyn Observer) -> Result<Vec<u32>> {
+    let mut pace = Pace::new(observer);
     let mut clusters = Merging::new(posterior, 0.0);
-    let mut merges = 0;
     while let Some((_, a, b)) = clusters.best().filter(|&(score, ..)| score > 0.0) {
-        if merges % CHECKED_EVERY == 0 {
-            observer.check()?;
-        }
+        pace.work(std::mem::take(&mut clusters.work))?;
         clusters.merge(a, b);
-        merges += 1;
     }
     Ok(clusters.labels())
 }
@@ -70,16 +66,9 @@ pub(crate) fn while_likely(posterior: &Posterior, observer: &dyn Observer) -> Re
 struct Offer {
     score: f64,
     pair: Reverse<(u32, u32)>,
-    /// How often either cluster had been merged when this was computed.
-    versions: (u32, u32),
-}
-
-impl Offer {
-    /// Whether neither cluster has been merged since.
-    fn holds(&self, version: &[u32]) -> bool {
-        let Reverse((a, b)) = self.pair;
-        self.versions == (version[a as usize], version[b as usize])
-    }
+    /// Answered pairs between the two when this was computed. Merges only add to them, so that of
+    /// two offers on a pair the one with more is the later one.
+    answered: f64,
 }
 
 impl Ord for Offer {
@@ -87,7 +76,7 @@ impl Ord for Offer {
         self.score
             .total_cmp(&other.score)
             .then(self.pair.cmp(&other.pair))
-            .then(self.versions.cmp(&other.versions))
+            .then(self.answered.total_cmp(&other.answered))
     }
 }
 
@@ -128,18 +117,23 @@ struct Merging {
     parent: Vec<u32>,
     size: Vec<u32>,
     version: Vec<u32>,
-    /// Of each live cluster, with those that were its neighbours when it came to be: of two
-    /// clusters the later one has the offer that holds. Few of them are ever looked at, so that one
-    /// heap of all would mostly be moved about.
+    /// Of each live cluster. One of two clusters has the offer on them that was computed last,
+    /// whose score is theirs, or higher where either has grown since by objects that nobody
+    /// compared with the other. Few of them are ever looked at, so that one heap of all would
+    /// mostly be moved about.
     offers: Vec<BinaryHeap<Offer>>,
-    /// The best offer of each cluster, and whose it is.
-    best: BinaryHeap<(Offer, u32)>,
+    /// The best offer of each cluster, whose it is, and the how manieth of that cluster: the last
+    /// one counts.
+    best: BinaryHeap<(Offer, u32, u32)>,
+    promoted: Vec<u32>,
     by_size: BTreeSet<(u32, u32)>,
     /// Of each cluster the smallest that nobody compared with it, and the versions of both. As long
     /// as neither is merged no other takes its place: a cluster of two is larger than either.
     stranger: Vec<Option<(u32, (u32, u32))>>,
     /// What a pair that nobody answered takes off.
     unanswered: f64,
+    /// Work since it was last asked for.
+    work: usize,
 }
 
 impl Merging {
@@ -152,9 +146,11 @@ impl Merging {
             version: vec![0; n],
             offers: Vec::new(),
             best: BinaryHeap::with_capacity(n),
+            promoted: vec![0; n],
             by_size: (0..n as u32).map(|i| (1, i)).collect(),
             stranger: vec![None; n],
             unanswered,
+            work: ENTRY * (n + 2 * posterior.pairs.len()),
         };
         let mut offers = vec![Vec::new(); n];
         for &(i, j, odds) in &posterior.pairs {
@@ -171,34 +167,49 @@ impl Merging {
         Offer {
             score: odds - self.unanswered * (pairs - answered),
             pair: Reverse((a, b)),
-            versions: (self.version[a as usize], self.version[b as usize]),
+            answered,
         }
     }
 
-    /// Puts the best offer of a cluster that holds among those of the others.
+    /// What an offer is now; `None` where there is a later one on its clusters, or one of them is
+    /// gone.
+    fn now(&self, offer: Offer) -> Option<Offer> {
+        let Reverse((a, b)) = offer.pair;
+        let &sum = self.neighbours[a as usize].get(&b)?;
+        (sum.1 == offer.answered).then(|| self.offer(a, b, sum))
+    }
+
+    /// Puts the best offer of a cluster among those of the others, for what it was when it was
+    /// computed.
     fn promote(&mut self, owner: u32) {
-        let offers = &mut self.offers[owner as usize];
-        while let Some(&offer) = offers.peek() {
-            if offer.holds(&self.version) {
-                self.best.push((offer, owner));
+        let at = owner as usize;
+        self.promoted[at] += 1;
+        while let Some(&offer) = self.offers[at].peek() {
+            self.work += ENTRY;
+            if self.now(offer).is_some() {
+                self.best.push((offer, owner, self.promoted[at]));
                 break;
             }
-            offers.pop();
+            self.offers[at].pop();
         }
     }
 
     /// The best merge; `None` with one cluster left.
     fn best(&mut self) -> Option<(f64, u32, u32)> {
         let answered = loop {
-            let Some(&(offer, owner)) = self.best.peek() else { break None };
-            let Reverse((a, b)) = offer.pair;
-            if offer.holds(&self.version) {
+            let Some(&(offer, owner, promoted)) = self.best.peek() else { break None };
+            let last = promoted == self.promoted[owner as usize];
+            let now = self.now(offer);
+            if last && now == Some(offer) {
+                let Reverse((a, b)) = offer.pair;
                 break Some((offer.score, a, b));
             }
+            self.work += ENTRY;
             self.best.pop();
-            let then = if owner == a { offer.versions.0 } else { offer.versions.1 };
-            // Else it has been merged since, and its new best is there already.
-            if then == self.version[owner as usize] {
+            if last {
+                // It is the first of that cluster's.
+                self.offers[owner as usize].pop();
+                self.offers[owner as usize].extend(now);
                 self.promote(owner);
             }
         };
@@ -217,8 +228,10 @@ impl Merging {
     fn unanswered(&mut self) -> Option<(f64, u32, u32)> {
         let live = self.by_size.len();
         let mut least: Option<(f64, u32, u32)> = None;
+        let mut looked = 0;
         for &(s, a) in &self.by_size {
             let s = f64::from(s);
+            looked += 1;
             // All further pairs are of clusters at least as large.
             if least.is_some_and(|(product, ..)| product <= s * s) {
                 break;
@@ -231,7 +244,7 @@ impl Merging {
             let known = self.stranger[a as usize]
                 .filter(|&(b, versions)| versions == (version(a), version(b)));
             let Some(b) = known.map(|(b, _)| b).or_else(|| {
-                let mut all = self.by_size.iter().map(|&(_, b)| b);
+                let mut all = self.by_size.iter().map(|&(_, b)| b).inspect(|_| looked += 1);
                 all.find(|b| *b != a && !others.contains_key(b))
             }) else {
                 continue;
@@ -242,6 +255,7 @@ impl Merging {
                 least = Some((product, a.min(b), a.max(b)));
             }
         }
+        self.work += ENTRY * looked;
         least.map(|(product, a, b)| (-self.unanswered * product, a, b))
     }
 
@@ -253,12 +267,14 @@ impl Merging {
         self.size[a as usize] += self.size[b as usize];
         self.by_size.insert((self.size[a as usize], a));
         self.parent[b as usize] = a;
-        // Offers with the cluster that is gone never fit again, since versions of live clusters
-        // only grow.
+        // Versions of live clusters only grow.
         self.version[b as usize] = u32::MAX;
         self.version[a as usize] += 1;
         let gone = std::mem::take(&mut self.neighbours[b as usize]);
+        self.offers[b as usize] = BinaryHeap::new();
         self.neighbours[a as usize].remove(&b);
+        self.work += ENTRY * (1 + gone.len());
+        let mut new = Vec::with_capacity(gone.len());
         for (c, (odds, answered)) in gone {
             if c == a {
                 continue;
@@ -268,12 +284,26 @@ impl Merging {
             *sum = (sum.0 + odds, sum.1 + answered);
             let sum = *sum;
             self.neighbours[c as usize].insert(a, sum);
+            new.push(self.offer(a, c, sum));
         }
-        let near = self.neighbours[a as usize].iter();
-        let offers: Vec<Offer> = near.map(|(&c, &sum)| self.offer(a, c, sum)).collect();
-        self.offers[b as usize] = BinaryHeap::new();
-        self.offers[a as usize] = offers.into();
+        self.put(a, new);
         self.promote(a);
+    }
+
+    /// Adds offers to those of a cluster. Those that are no more leave before there is more room,
+    /// and there is a quarter to spare, so that they are looked through once for so many new ones.
+    fn put(&mut self, owner: u32, new: Vec<Offer>) {
+        let mut offers = std::mem::take(&mut self.offers[owner as usize]);
+        if offers.capacity() < offers.len() + new.len() {
+            self.work += ENTRY * offers.len();
+            offers.retain(|&offer| self.now(offer).is_some());
+            let wanted = offers.len() + new.len();
+            if offers.capacity() < wanted + wanted / 4 {
+                offers.reserve_exact(new.len() + wanted / 4);
+            }
+        }
+        offers.extend(new);
+        self.offers[owner as usize] = offers;
     }
 
     /// Compact labels of all objects.
@@ -414,6 +444,32 @@ mod tests {
             }
             assert!(clusters.best().is_none());
         }
+    }
+
+    /// One cluster grows object by object, and is the neighbour of most others.
+    #[test]
+    fn a_growing_cluster_is_not_looked_through_at_every_merge() {
+        let (n, each) = (2_000u32, 10);
+        let mut stream = Seed(3).stream();
+        let mut pairs = BTreeMap::new();
+        for i in 0..n {
+            for _ in 0..each {
+                let j = (i + 1 + stream.below(n as usize - 1) as u32) % n;
+                pairs.insert((i.min(j), i.max(j)), 1.0 + stream.uniform());
+            }
+        }
+        let pairs: Vec<_> = pairs.into_iter().map(|((i, j), odds)| (i, j, odds)).collect();
+        let posterior = posterior(n as usize, pairs);
+        let entries = posterior.pairs.len();
+        let mut clusters = Merging::new(&posterior, 0.0);
+        let (mut work, mut merges) = (0, 0);
+        while let Some((_, a, b)) = clusters.best().filter(|&(score, ..)| score > 0.0) {
+            clusters.merge(a, b);
+            merges += 1;
+            work += std::mem::take(&mut clusters.work);
+        }
+        assert_eq!(merges, n - 1);
+        assert!(work < 20 * ENTRY * entries, "{} of {entries}", work / ENTRY);
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! How many pairs lie otherwise than the clusters say, by the answers on each pair itself.
 
-use std::collections::BTreeMap;
-
-use consilience_core::Memberships;
+use consilience_core::{Memberships, Pace, Result, room};
 use ndarray::ArrayView1;
 
 use crate::answer_counts::{AnswerCounts, PairCount};
@@ -18,6 +16,12 @@ const RATES: [f64; 2] = [0.01, 0.99];
 const PRIOR: f64 = 1.0;
 /// Rounds in which a share is found.
 const ROUNDS: usize = 30;
+/// Bytes for an answered pair while shares are found: its clusters and answers, its log-odds among
+/// those of its two clusters and among all, and their share.
+pub(crate) const PAIR: usize = 16 + 2 * 16 + 24;
+
+/// Clusters of a pair, the smaller first, then its answers "same" and all its answers.
+type Placed = [u32; 4];
 
 /// The share of misplaced pairs within each cluster and between any two. The pairs that were
 /// answered are of two kinds, those that lie as the clusters say and those that do not, and by its
@@ -27,8 +31,8 @@ const ROUNDS: usize = 30;
 pub(crate) struct Misplaced {
     /// The likeliest cluster of each object.
     clusters: Vec<usize>,
-    /// By the two clusters, the smaller first.
-    shares: BTreeMap<(usize, usize), f64>,
+    /// By the two clusters, the smaller first; ascending.
+    shares: Vec<((usize, usize), f64)>,
     /// Where nothing was answered, within clusters and between them.
     elsewhere: [f64; 2],
     /// The largest share of each cluster's pairs.
@@ -37,7 +41,12 @@ pub(crate) struct Misplaced {
 }
 
 impl Misplaced {
-    pub(crate) fn of(memberships: &Memberships, counts: &AnswerCounts, rates: CrowdRates) -> Self {
+    pub(crate) fn of(
+        memberships: &Memberships,
+        counts: &AnswerCounts,
+        rates: CrowdRates,
+        pace: &mut Pace<'_>,
+    ) -> Result<Self> {
         let within = |rate: f64| rate.clamp(RATES[0], RATES[1]);
         let rates = CrowdRates {
             same_together: within(rates.same_together),
@@ -47,35 +56,32 @@ impl Misplaced {
         let largest = |row: ArrayView1<'_, f64>| {
             (1..row.len()).fold(0, |best, c| if row[c] > row[best] { c } else { best })
         };
-        let clusters: Vec<usize> = q.rows().into_iter().map(largest).collect();
-        // Pairs of equal answers by their clusters.
-        let mut alike = BTreeMap::<(usize, usize), BTreeMap<(usize, usize), f64>>::new();
-        for i in 0..clusters.len() {
-            for (j, said) in counts.row(i).filter(|&(j, _)| j > i) {
-                let of = alike.entry(ordered(clusters[i], clusters[j])).or_default();
-                *of.entry((said.same, said.answers)).or_default() += 1.0;
+        let clusters = room::collected(q.rows().into_iter().map(largest))?;
+        let placed = placed(&clusters, counts, pace)?;
+        let blocks = || placed.chunk_by(|a, b| a[..2] == b[..2]);
+        let mut elsewhere = [0.0; 2];
+        for (apart, share_of) in elsewhere.iter_mut().enumerate() {
+            let mut all = Vec::new();
+            for block in blocks().filter(|block| apart == usize::from(block[0][0] != block[0][1])) {
+                log_odds_of(block, rates, &mut all)?;
             }
+            pace.work(ROUNDS * all.len())?;
+            *share_of = share(&all, 0.5);
         }
-        let said = |(a, b): (usize, usize), of: &BTreeMap<(usize, usize), f64>| {
-            let odds = |(&(same, answers), &pairs): (&(usize, usize), &f64)| {
-                (log_odds(PairCount { same, answers }, rates, a == b), pairs)
-            };
-            of.iter().map(odds).collect::<Vec<(f64, f64)>>()
-        };
-        let elsewhere = [true, false].map(|within| {
-            let blocks = alike.iter().filter(|((a, b), _)| (a == b) == within);
-            share(&blocks.flat_map(|(&at, of)| said(at, of)).collect::<Vec<_>>(), 0.5)
-        });
-        let mut shares = BTreeMap::new();
+        let (mut shares, mut own) = (Vec::new(), Vec::new());
         let mut most = vec![0.0_f64; q.ncols()];
-        for (&(a, b), of) in &alike {
-            let found = share(&said((a, b), of), elsewhere[usize::from(a != b)]);
-            shares.insert((a, b), found);
+        for block in blocks() {
+            own.clear();
+            log_odds_of(block, rates, &mut own)?;
+            pace.work(ROUNDS * own.len())?;
+            let [a, b] = [block[0][0], block[0][1]].map(|c| c as usize);
+            let found = share(&own, elsewhere[usize::from(a != b)]);
+            room::push(&mut shares, ((a, b), found))?;
             for c in [a, b] {
                 most[c] = most[c].max(found);
             }
         }
-        Misplaced { clusters, shares, elsewhere, most, rates }
+        Ok(Misplaced { clusters, shares, elsewhere, most, rates })
     }
 
     /// The likeliest cluster of an object.
@@ -90,20 +96,51 @@ impl Misplaced {
 
     /// The share of pairs of objects of two clusters.
     pub(crate) fn between(&self, a: usize, b: usize) -> f64 {
-        let elsewhere = self.elsewhere[usize::from(a != b)];
-        self.shares.get(&ordered(a, b)).copied().unwrap_or(elsewhere)
+        match self.shares.binary_search_by_key(&ordered(a, b), |share| share.0) {
+            Ok(at) => self.shares[at].1,
+            Err(_) => self.elsewhere[usize::from(a != b)],
+        }
     }
 
-    /// The probability of being together, where it is so much by the clusters.
+    /// The probability of being together, where it is so much by the memberships. A pair in one
+    /// cluster that is misplaced is apart: that makes it no likelier to be together, also where the
+    /// memberships leave that below 1/2; and so the other way round.
     pub(crate) fn corrected(&self, i: usize, j: usize, together: f64, said: PairCount) -> f64 {
-        let share = self.between(self.clusters[i], self.clusters[j]);
-        let wrong = posterior(share, log_odds(said, self.rates, together >= 0.5));
-        (1.0 - wrong) * together + wrong * (1.0 - together)
+        let (a, b) = (self.clusters[i], self.clusters[j]);
+        let wrong = posterior(self.between(a, b), log_odds(said, self.rates, a == b));
+        let apart = 1.0 - together;
+        let otherwise = if a == b { together.min(apart) } else { together.max(apart) };
+        (1.0 - wrong) * together + wrong * otherwise
     }
 }
 
 fn ordered(a: usize, b: usize) -> (usize, usize) {
     (a.min(b), a.max(b))
+}
+
+/// Every answered pair, by its clusters and answers.
+fn placed(clusters: &[usize], counts: &AnswerCounts, pace: &mut Pace<'_>) -> Result<Vec<Placed>> {
+    let mut placed: Vec<Placed> = room::with_capacity(counts.n_pairs())?;
+    for i in 0..clusters.len() {
+        let before = placed.len();
+        for (j, said) in counts.row(i).filter(|&(j, _)| j > i) {
+            let (a, b) = ordered(clusters[i], clusters[j]);
+            placed.push([a, b, said.same, said.answers].map(|x| x as u32));
+        }
+        pace.work(1 + placed.len() - before)?;
+    }
+    placed.sort_unstable();
+    Ok(placed)
+}
+
+/// Log-odds of the pairs of two clusters, and how many have equal answers.
+fn log_odds_of(block: &[Placed], rates: CrowdRates, to: &mut Vec<(f64, f64)>) -> Result<()> {
+    for alike in block.chunk_by(|a, b| a == b) {
+        let [a, b, same, answers] = alike[0];
+        let said = PairCount { same: same as usize, answers: answers as usize };
+        room::push(to, (log_odds(said, rates, a == b), alike.len() as f64))?;
+    }
+    Ok(())
 }
 
 /// The rates of the next answer on a pair that has some: those of the urn.
@@ -143,6 +180,9 @@ fn share(pairs: &[(f64, f64)], prior: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Answers, PairAnswer};
+    use consilience_core::MemoryBudget;
+    use ndarray::Array2;
 
     const RATES: CrowdRates = CrowdRates { same_together: 0.8, same_apart: 0.1 };
 
@@ -163,6 +203,38 @@ mod tests {
         let twice = log_odds(said(2, 2), RATES, true);
         assert!((twice - (0.1 / 0.8 * 1.2 / 2.6_f64).ln()).abs() < 1e-12, "{twice}");
         assert_eq!(log_odds(said(3, 5), RATES, false), -log_odds(said(3, 5), RATES, true));
+    }
+
+    /// Two objects whose likeliest cluster is the same, and who are together with probability 0.36
+    /// by their memberships; all answers on other pairs of that cluster say that they are apart.
+    #[test]
+    fn a_contradicted_cluster_of_soft_memberships_is_no_likelier_together() {
+        let row = [0.45, 0.3, 0.25];
+        let q = Array2::from_shape_fn((8, 3), |(_, c)| row[c]);
+        let rows = |same: bool| -> Vec<PairAnswer> {
+            let pairs = (0..6).flat_map(|j| (0..j).map(move |i| (i, j)));
+            pairs.map(|(i, j)| PairAnswer { worker: 0, i, j, same }).collect()
+        };
+        let together = row.iter().map(|p| p * p).sum::<f64>();
+        for same in [false, true] {
+            let answers = Answers::from_pairs(8, &rows(same)).unwrap();
+            let counts = AnswerCounts::of(&answers, MemoryBudget::default()).unwrap();
+            let memberships = Memberships::new(q.clone()).unwrap();
+            let pace = &mut Pace::new(&());
+            let misplaced = Misplaced::of(&memberships, &counts, RATES, pace).unwrap();
+            assert_eq!(misplaced.between(0, 0) > 0.5, !same);
+            for answers in 0..4 {
+                let said = said(if same { answers } else { 0 }, answers);
+                let corrected = misplaced.corrected(6, 7, together, said);
+                assert!(
+                    corrected <= together + 1e-12,
+                    "{same} {answers}: {corrected} of {together}"
+                );
+            }
+            // What the memberships say more clearly falls with what contradicts it.
+            let sure = |said| misplaced.corrected(6, 7, 0.9, said);
+            assert!(sure(said(0, 2)) < sure(said(0, 0)) && sure(said(0, 0)) < sure(said(2, 2)));
+        }
     }
 
     /// What the crowd's errors explain is not misplaced, what is answered alike again and again is.

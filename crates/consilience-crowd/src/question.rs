@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use consilience_core::Memberships;
+use consilience_core::{Memberships, MemoryBudget, Observer, Pace, Result, room};
 use ndarray::ArrayView1;
 
 use crate::answer_counts::{AnswerCounts, PairCount};
 use crate::crowd_rates::CrowdRates;
-use crate::misplaced::{Misplaced, repeated};
+use crate::misplaced::{self, Misplaced, repeated};
 
 /// A pair to ask the crowd about next, from
 /// [`CrowdResult::ask_pairs`](crate::CrowdResult::ask_pairs).
@@ -35,6 +35,9 @@ const PARTNERS: usize = 32;
 const SURE: f64 = 0.95;
 /// Objects in doubt that are looked at, however few questions are wanted.
 const OBJECTS: usize = 64;
+/// Bytes for a pair that is looked at: the question, twice while it is sorted, then its places
+/// among those of its object and, where that was used, of two groups.
+const LOOKED_AT: usize = 112;
 /// What a question leaves of the others on its objects: 1 / (1 + VARIETY) of their information.
 const VARIETY: f64 = 0.25;
 
@@ -54,6 +57,24 @@ fn most_in_doubt(memberships: &Memberships, doubt: &[f64], count: usize) -> Vec<
     order
 }
 
+/// Objects in doubt that are looked at for so many questions.
+fn looked_at(count: usize) -> usize {
+    count.saturating_mul(2).max(OBJECTS)
+}
+
+/// Whether the search for so many questions fits the budget beside the counts.
+fn check_memory(
+    memberships: &Memberships,
+    counts: &AnswerCounts,
+    count: usize,
+    budget: MemoryBudget,
+) -> Result<()> {
+    let (n, k) = memberships.values().dim();
+    let pairs = n.min(looked_at(count)).saturating_mul(k.min(RIVALS) * n.min(PARTNERS));
+    let held = [(counts.bytes(), 1), (counts.n_pairs(), misplaced::PAIR), (n, 40)];
+    budget.check_tables("questions", &[held[0], held[1], held[2], (pairs, LOOKED_AT)], 1)
+}
+
 /// The pairs of most expected information, each object in doubt with sure objects of its likeliest
 /// clusters.
 pub(crate) fn pairs(
@@ -61,45 +82,87 @@ pub(crate) fn pairs(
     rates: CrowdRates,
     counts: &AnswerCounts,
     count: usize,
-) -> Vec<Question> {
-    let q = memberships.values();
-    let misplaced = Misplaced::of(memberships, counts, rates);
+    budget: MemoryBudget,
+    observer: &dyn Observer,
+) -> Result<Vec<Question>> {
+    check_memory(memberships, counts, count, budget)?;
+    let (q, pace) = (memberships.values(), &mut Pace::new(observer));
+    let misplaced = Misplaced::of(memberships, counts, rates, pace)?;
     let mut doubt = memberships.entropy();
     doubt.iter_mut().enumerate().for_each(|(i, x)| *x += misplaced.of_cluster(i));
-    let partners = partners(memberships);
-    let mut found = BTreeMap::new();
-    for i in most_in_doubt(memberships, &doubt, count.saturating_mul(2).max(OBJECTS)) {
-        let mut clusters: Vec<usize> = (0..q.ncols()).collect();
-        clusters.sort_by(|&a, &b| {
-            let wrong = |c: usize| misplaced.between(misplaced.cluster(i), c);
-            q[[i, b]].total_cmp(&q[[i, a]]).then(wrong(b).total_cmp(&wrong(a))).then(a.cmp(&b))
-        });
-        for &j in clusters.iter().take(RIVALS).flat_map(|&c| &partners[c]) {
-            if i != j {
-                found.entry((i.min(j), i.max(j))).or_insert_with(|| {
-                    let said = counts.get(i, j);
-                    let placed = q.row(i).dot(&q.row(j)).clamp(0.0, 1.0);
-                    let together = misplaced.corrected(i, j, placed, said);
-                    let information = information(together, repeated(rates, said));
-                    (Question { i, j, together, information }, said)
-                });
+    let candidates = candidates(memberships, &misplaced, &doubt, count, pace)?;
+    let mut found = room::with_capacity(candidates.len())?;
+    for (i, j) in candidates {
+        pace.work(q.ncols())?;
+        let said = counts.get(i, j);
+        let placed = q.row(i).dot(&q.row(j)).clamp(0.0, 1.0);
+        let together = misplaced.corrected(i, j, placed, said);
+        let information = information(together, repeated(rates, said));
+        found.push((Question { i, j, together, information }, said));
+    }
+    let mut questions = spread(found, memberships.evidence(), count, pace)?;
+    questions.sort_by(|a, b| b.information.total_cmp(&a.information));
+    Ok(questions)
+}
+
+/// Pairs to look at, ascending: the object in doubt, and the one to compare it with.
+fn candidates(
+    memberships: &Memberships,
+    misplaced: &Misplaced,
+    doubt: &[f64],
+    count: usize,
+    pace: &mut Pace<'_>,
+) -> Result<Vec<(usize, usize)>> {
+    let q = memberships.values();
+    let partners = partners(memberships, pace)?;
+    let mut pairs = Vec::new();
+    for i in most_in_doubt(memberships, doubt, looked_at(count)) {
+        pace.work(q.ncols())?;
+        for c in rivals(i, q.row(i), misplaced) {
+            for &j in partners[c].iter().filter(|&&j| j != i) {
+                room::push(&mut pairs, (i, j))?;
             }
         }
     }
-    let found: Vec<_> = found.into_values().collect();
-    let mut questions = spread(&found, memberships.evidence(), count);
-    questions.sort_by(|a, b| b.information.total_cmp(&a.information));
-    questions
+    // Of two that are in doubt the first one is compared with the other.
+    let pair = |&(i, j): &(usize, usize)| (i.min(j), i.max(j));
+    pairs.sort_by_key(pair);
+    pairs.dedup_by_key(|at| pair(at));
+    Ok(pairs)
+}
+
+/// The likeliest clusters of an object, of equals those first with which most of its cluster's
+/// pairs are misplaced.
+fn rivals(i: usize, row: ArrayView1<'_, f64>, misplaced: &Misplaced) -> Vec<usize> {
+    let wrong = |c: usize| misplaced.between(misplaced.cluster(i), c);
+    let order = |&a: &usize, &b: &usize| {
+        let likelier = row[b].total_cmp(&row[a]);
+        likelier.then_with(|| wrong(b).total_cmp(&wrong(a))).then(a.cmp(&b))
+    };
+    first((0..row.len()).collect(), RIVALS, order)
+}
+
+/// The first so many in an order.
+fn first(
+    mut values: Vec<usize>,
+    count: usize,
+    order: impl Fn(&usize, &usize) -> std::cmp::Ordering,
+) -> Vec<usize> {
+    if count < values.len() {
+        values.select_nth_unstable_by(count, &order);
+        values.truncate(count);
+    }
+    values.sort_by(order);
+    values
 }
 
 /// The surest objects of each cluster.
-fn partners(memberships: &Memberships) -> Vec<Vec<usize>> {
-    let of_cluster = |column: ArrayView1<'_, f64>| {
+fn partners(memberships: &Memberships, pace: &mut Pace<'_>) -> Result<Vec<Vec<usize>>> {
+    let of_cluster = |column: ArrayView1<'_, f64>| -> Result<Vec<usize>> {
+        pace.work(column.len())?;
         let least = SURE * column.fold(0.0, |most: f64, &x| most.max(x));
-        let mut sure: Vec<usize> = (0..column.len()).filter(|&i| column[i] >= least).collect();
-        sure.sort_by(|&a, &b| column[b].total_cmp(&column[a]).then(a.cmp(&b)));
-        sure.truncate(PARTNERS);
-        sure
+        let sure = (0..column.len()).filter(|&i| column[i] >= least).collect();
+        Ok(first(sure, PARTNERS, |&a, &b| column[b].total_cmp(&column[a]).then(a.cmp(&b))))
     };
     memberships.values().columns().into_iter().map(of_cluster).collect()
 }
@@ -107,33 +170,143 @@ fn partners(memberships: &Memberships) -> Vec<Vec<usize>> {
 /// The questions of most information, which counts by 1 / (1 + u / 4) where the two objects are in
 /// u of the questions before. Of equals those with fewest answers on the pair go first, then on the
 /// objects.
-fn spread(found: &[(Question, PairCount)], evidence: &[f64], count: usize) -> Vec<Question> {
-    let mut uses = vec![0u32; evidence.len()];
-    // Floats that are not negative are in the order of their bits.
-    let entry = |at: usize, uses: &[u32]| {
-        let (q, said) = &found[at];
-        let value = q.information / (1.0 + VARIETY * f64::from(uses[q.i] + uses[q.j]));
-        let known = (evidence[q.i] + evidence[q.j]).to_bits();
-        (value.to_bits(), Reverse(said.answers), Reverse(known), Reverse(at))
-    };
-    let mut heap: BinaryHeap<_> = (0..found.len()).map(|at| entry(at, &uses)).collect();
+fn spread(
+    mut found: Vec<(Question, PairCount)>,
+    evidence: &[f64],
+    count: usize,
+    pace: &mut Pace<'_>,
+) -> Result<Vec<Question>> {
+    found.sort_unstable_by_key(|found| Reverse(value(found, evidence, 0)));
+    let mut waiting = Waiting::of(&found, evidence)?;
     let mut questions = Vec::new();
     while questions.len() < count
-        && let Some(top) = heap.pop()
+        && let Some(question) = waiting.take_best()
     {
-        let at = top.3.0;
-        let now = entry(at, &uses);
-        // What was put there before others used its objects goes back.
-        if now != top {
-            heap.push(now);
-            continue;
-        }
-        let q = found[at].0;
-        uses[q.i] += 1;
-        uses[q.j] += 1;
-        questions.push(q);
+        room::push(&mut questions, question)?;
+        pace.work(std::mem::take(&mut waiting.work))?;
     }
-    questions
+    Ok(questions)
+}
+
+/// What a question counts: its information, then by how little is known of the pair and of the
+/// objects, then the first pair.
+type Value = (u64, Reverse<usize>, Reverse<u64>, Reverse<(usize, usize)>);
+
+/// Where the two objects are in so many questions before.
+fn value((q, said): &(Question, PairCount), evidence: &[f64], uses: u32) -> Value {
+    let value = q.information / (1.0 + VARIETY * f64::from(uses));
+    // Floats that are not negative are in the order of their bits.
+    let known = (evidence[q.i] + evidence[q.j]).to_bits();
+    let pair = (q.i.min(q.j), q.i.max(q.j));
+    (value.to_bits(), Reverse(said.answers), Reverse(known), Reverse(pair))
+}
+
+/// Questions that were not asked yet. Those that compare with the same object, and whose objects in
+/// doubt were used equally often, stay in the same order whatever else is asked: each such group is
+/// a heap, of which only the first one is among those of the others. In one heap of all, most would
+/// move at every question where few objects are sure.
+struct Waiting<'a> {
+    /// In the order of their values where nothing was asked.
+    found: &'a [(Question, PairCount)],
+    evidence: &'a [f64],
+    uses: Vec<u32>,
+    asked: Vec<bool>,
+    /// By the object in doubt.
+    of_object: BTreeMap<usize, Vec<usize>>,
+    groups: BTreeMap<Group, Heap>,
+    /// The first of each group, its group and the how manieth of that it is: the last one counts.
+    best: BinaryHeap<(Value, usize, Group, u32)>,
+    /// Work since it was last asked for.
+    work: usize,
+}
+
+/// The object that is compared with, and how often those in doubt were used.
+type Group = (usize, u32);
+
+#[derive(Default)]
+struct Heap {
+    questions: BinaryHeap<Reverse<usize>>,
+    promoted: u32,
+}
+
+impl<'a> Waiting<'a> {
+    fn of(found: &'a [(Question, PairCount)], evidence: &'a [f64]) -> Result<Self> {
+        let mut out = Waiting {
+            found,
+            evidence,
+            uses: room::zeros(evidence.len())?,
+            asked: room::filled(found.len(), false)?,
+            of_object: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            best: BinaryHeap::new(),
+            work: found.len(),
+        };
+        for (at, (q, _)) in found.iter().enumerate() {
+            room::push(out.of_object.entry(q.i).or_default(), at)?;
+            out.groups.entry((q.j, 0)).or_default().questions.push(Reverse(at));
+        }
+        let groups: Vec<Group> = out.groups.keys().copied().collect();
+        groups.into_iter().for_each(|group| out.promote(group));
+        Ok(out)
+    }
+
+    fn value(&self, at: usize) -> Value {
+        let q = &self.found[at].0;
+        value(&self.found[at], self.evidence, self.uses[q.i] + self.uses[q.j])
+    }
+
+    /// Puts the first of a group among those of the others.
+    fn promote(&mut self, group: Group) {
+        let Some(heap) = self.groups.get_mut(&group) else { return };
+        heap.promoted += 1;
+        while let Some(&Reverse(at)) = heap.questions.peek() {
+            self.work += 1;
+            if !self.asked[at] && self.uses[self.found[at].0.i] == group.1 {
+                let promoted = heap.promoted;
+                self.best.push((self.value(at), at, group, promoted));
+                return;
+            }
+            heap.questions.pop();
+        }
+    }
+
+    /// The one that counts most.
+    fn take_best(&mut self) -> Option<Question> {
+        while let Some((value, at, group, promoted)) = self.best.pop() {
+            self.work += 1;
+            if self.groups.get(&group).is_none_or(|heap| heap.promoted != promoted) {
+                continue;
+            }
+            let q = self.found[at].0;
+            let holds = self.uses[q.i] == group.1 && self.value(at) == value;
+            if holds {
+                self.asked[at] = true;
+                [q.i, q.j].into_iter().for_each(|i| self.use_again(i));
+            }
+            self.promote(group);
+            if holds {
+                return Some(q);
+            }
+        }
+        None
+    }
+
+    /// An object is in one more question: those of its own go to another group.
+    fn use_again(&mut self, i: usize) {
+        self.uses[i] += 1;
+        let Some(mut own) = self.of_object.remove(&i) else { return };
+        own.retain(|&at| !self.asked[at]);
+        for &at in &own {
+            self.work += 1;
+            let group = (self.found[at].0.j, self.uses[i]);
+            let heap = self.groups.entry(group).or_default();
+            heap.questions.push(Reverse(at));
+            if heap.questions.peek() == Some(&Reverse(at)) {
+                self.promote(group);
+            }
+        }
+        self.of_object.insert(i, own);
+    }
 }
 
 /// Mutual information of an answer and of being together.
@@ -151,7 +324,7 @@ mod tests {
     use super::*;
     use crate::{Answers, CrowdClustering, GroupAnswer, PairAnswer};
     use consilience_core::scores::adjusted_rand;
-    use consilience_core::{Clusters, MemoryBudget, Partition, Seed};
+    use consilience_core::{Clusters, ErrorKind, Partition, Seed};
     use ndarray::{Array2, array};
 
     const RATES: CrowdRates = CrowdRates { same_together: 0.9, same_apart: 0.1 };
@@ -166,6 +339,94 @@ mod tests {
         AnswerCounts::of(&answers, MemoryBudget::default()).unwrap()
     }
 
+    fn asked(q: &Memberships, counts: &AnswerCounts, count: usize) -> Vec<Question> {
+        pairs(q, RATES, counts, count, MemoryBudget::default(), &()).unwrap()
+    }
+
+    /// By looking at all that were not asked yet before every question.
+    fn naive(
+        found: &[(Question, PairCount)],
+        evidence: &[f64],
+        count: usize,
+    ) -> Vec<(usize, usize)> {
+        let mut uses = vec![0u32; evidence.len()];
+        let mut left: Vec<&(Question, PairCount)> = found.iter().collect();
+        let mut asked = Vec::new();
+        while asked.len() < count && !left.is_empty() {
+            let now = |at: usize| {
+                let (q, _) = left[at];
+                value(left[at], evidence, uses[q.i] + uses[q.j])
+            };
+            let at = (0..left.len()).max_by_key(|&at| now(at)).unwrap();
+            let (q, _) = left.remove(at);
+            uses[q.i] += 1;
+            uses[q.j] += 1;
+            asked.push((q.i, q.j));
+        }
+        asked
+    }
+
+    /// Objects in doubt beside few that are sure, and some that are both.
+    fn drawn(doubt: usize, sure: usize, seed: u64) -> (Vec<(Question, PairCount)>, Vec<f64>) {
+        let mut stream = Seed(seed).stream();
+        let n = doubt + sure;
+        let evidence: Vec<f64> = (0..n).map(|_| stream.below(4) as f64).collect();
+        let mut found = Vec::new();
+        for i in 0..doubt {
+            for j in (0..sure).map(|j| doubt + j).chain((0..i.min(2)).filter(|j| j % 2 == 0)) {
+                let information = [0.5, 0.25, 0.125][stream.below(3)];
+                let said = PairCount { same: 0, answers: stream.below(3) };
+                found.push((Question { i, j, together: 0.5, information }, said));
+            }
+        }
+        found.sort_by_key(|(q, _)| (q.i.min(q.j), q.i.max(q.j)));
+        (found, evidence)
+    }
+
+    #[test]
+    fn every_question_counts_most_of_those_that_are_left() {
+        for seed in 0..30 {
+            let (found, evidence) = drawn(3 + seed as usize, 1 + seed as usize % 5, seed);
+            for count in [1, 7, 40, 1_000] {
+                let pace = &mut Pace::new(&());
+                let fast = spread(found.clone(), &evidence, count, pace).unwrap();
+                let fast: Vec<(usize, usize)> = fast.iter().map(|q| (q.i, q.j)).collect();
+                assert_eq!(fast, naive(&found, &evidence, count), "{seed} {count}");
+            }
+        }
+    }
+
+    /// Two objects to compare with, and equal information: every question changes what half of all
+    /// others count.
+    #[test]
+    fn few_sure_objects_are_no_more_work_than_many() {
+        let (mut found, evidence) = drawn(2_000, 2, 1);
+        found.iter_mut().for_each(|(q, _)| q.information = 0.5);
+        let mut waiting = Waiting::of(&found, &evidence).unwrap();
+        let asked = std::iter::from_fn(|| waiting.take_best()).take(1_000).count();
+        assert_eq!(asked, 1_000);
+        assert!(waiting.work < 8 * found.len(), "{} of {}", waiting.work, found.len());
+    }
+
+    #[test]
+    fn more_questions_than_fit_are_refused_and_a_search_can_be_stopped() {
+        struct Stopped;
+        impl Observer for Stopped {
+            fn cancelled(&self) -> bool {
+                true
+            }
+        }
+        let q = Memberships::new(Array2::from_elem((500, 2), 0.5)).unwrap();
+        let counts = counts(500, &[(0, 1, true)]);
+        let kind = |count, bytes, observer: &dyn Observer| {
+            let budget = MemoryBudget::bytes(bytes);
+            pairs(&q, RATES, &counts, count, budget, observer).map_err(|e| e.kind())
+        };
+        assert_eq!(kind(3, 1 << 20, &()).unwrap().len(), 3);
+        assert_eq!(kind(400, 1 << 20, &()).unwrap_err(), ErrorKind::TooLarge);
+        assert_eq!(kind(3, 1 << 20, &Stopped).unwrap_err(), ErrorKind::Cancelled);
+    }
+
     #[test]
     fn doubt_is_asked_about_first() {
         let rows = |(i, c): (usize, usize)| match i {
@@ -178,7 +439,7 @@ mod tests {
         // All that is sure was compared.
         let said: Vec<_> =
             (0..10).flat_map(|j| (0..j).map(move |i| (i, j, i / 5 == j / 5))).collect();
-        let asked = pairs(&q, RATES, &counts(12, &said), 3);
+        let asked = asked(&q, &counts(12, &said), 3);
         assert_eq!((asked[0].i, asked[0].j), (10, 0));
         assert!(asked.iter().all(|q| q.i == 10), "{asked:?}");
         // 1 - h(0.9), the capacity of such a worker at even odds.
@@ -192,7 +453,7 @@ mod tests {
         let q = Memberships::new(array![[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]).unwrap();
         let said = [(0, 1, false), (0, 2, true), (1, 2, false)];
         let told = |said: &[(usize, usize, bool)]| -> f64 {
-            let asked = pairs(&q, RATES, &counts(3, said), 3);
+            let asked = asked(&q, &counts(3, said), 3);
             assert_eq!(asked.len(), 3);
             asked.iter().map(|question| question.information).sum()
         };
@@ -222,7 +483,7 @@ mod tests {
         };
         for (wrong, first) in [([(0, 2), (1, 3)], true), ([(0, 5), (2, 7)], false)] {
             let said = said(wrong);
-            let asked = pairs(&q, RATES, &counts(8, &said), 2);
+            let asked = asked(&q, &counts(8, &said), 2);
             for q in &asked {
                 let within = q.i < 4 && q.j < 4;
                 let between = q.i / 4 != q.j / 4;

@@ -74,7 +74,7 @@ impl ConsensusMetric {
     /// Compares the other read-outs with the plain one.
     fn compare<'a>(
         &'a self,
-        plain: &MetricReadOut,
+        consensus: &MetricReadOut,
         ensemble: &Ensemble,
         constraints: &Constraints,
         maps: &Maps,
@@ -82,7 +82,7 @@ impl ConsensusMetric {
     ) -> Result<CrossValidation> {
         let links: Vec<Pair> = constraints.iter().collect();
         let all = links.iter().enumerate();
-        let plain = ScoredLinks::of(&held_out(plain, None, ensemble, all), links.len());
+        let plain = ScoredLinks::of(&held_out(consensus, None, ensemble, all), links.len());
         let cut = Cut { quick: true, restarts: FOLD_RESTARTS, ..self.cut(observer) };
         let one = |fold: usize, read: FoldRead<'_, 'a>| -> Result<Vec<HeldOutLink>> {
             let (read, learned) = read(fold)?;
@@ -95,7 +95,10 @@ impl ConsensusMetric {
         };
         let under = |f, space: (&Coordinates, &'a LogDet), all: &Option<CompletedMap>| {
             let learned = self.learned_without(f, space, all.as_ref(), ensemble, observer)?;
-            let read = MetricReadOut::of(space.0, ensemble, learned.map()?.view(), &cut)?;
+            let others = links.iter().enumerate().filter(|&(t, _)| self.rule.fold(t) != f);
+            let others: Vec<Pair> = others.map(|(_, &link)| link).collect();
+            let (map, start) = (learned.map()?, (consensus, &others[..]));
+            let read = MetricReadOut::of(space.0, ensemble, map.view(), start, &cut)?;
             Ok((read, Some(learned)))
         };
         let base = &self.base.coordinates;
@@ -142,9 +145,11 @@ impl ConsensusMetric {
     }
 
     /// The clustering that cross-validation chooses, ready to label objects; `constraints` are
-    /// those followed. The report notes which it is, tells of the embeddings where their clusters
-    /// were placed by a sample or by inexact eigenvectors, and says where the metric of all links
-    /// stopped before it was solved.
+    /// those followed. Where it breaks more of them than the plain consensus, in both of which
+    /// linked objects are assigned as groups, by more than the square root of their number, the
+    /// plain consensus takes its place. The report notes which it is, tells of the embeddings where
+    /// their clusters were placed by a sample or by inexact eigenvectors, and says where the metric
+    /// of all links stopped before it was solved.
     ///
     /// Centres are found on at most 65,536 microclusters, on 4,096 in cross-validation; all objects
     /// are labelled by them.
@@ -167,9 +172,9 @@ impl ConsensusMetric {
     ) -> Result<Fit<MetricReadOut>> {
         self.check_links(constraints)?;
         self.check(ensemble)?;
-        let plain = self.plain_read_out(ensemble, observer)?;
+        let mut plain = self.plain_read_out(ensemble, observer)?;
         let maps = self.maps(ensemble, observer)?;
-        let validation = if self.n_links() == 0 {
+        let mut validation = if self.n_links() == 0 {
             CrossValidation::default()
         } else if self.rule.cross_validated {
             self.compare(&plain, ensemble, constraints, &maps, observer)?
@@ -180,13 +185,26 @@ impl ConsensusMetric {
             };
             CrossValidation { chosen, ..CrossValidation::default() }
         };
-        let mut read = match validation.chosen {
-            ReadOutMethod::Plain => plain,
-            method => self.read_out_with(method, ensemble, &maps, observer)?,
+        let mut report = self.opened.clone();
+        let learned = match validation.chosen {
+            ReadOutMethod::Plain => None,
+            method => Some(self.read_out_with(method, &plain, ensemble, &maps, observer)?),
+        };
+        plain.assign_groups(ensemble, constraints);
+        let mut read = match learned {
+            None => plain,
+            Some(mut learned) => {
+                learned.assign_groups(ensemble, constraints);
+                if self.rule.cross_validated && self.breaks_more(&learned, &plain, ensemble) {
+                    let name = std::mem::take(&mut validation.chosen).name();
+                    report.notes.push(format!("{name} breaks more links than the plain consensus"));
+                    plain
+                } else {
+                    learned
+                }
+            }
         };
         read.cross_validation = validation;
-        read.assign_groups(ensemble, constraints);
-        let mut report = self.opened.clone();
         if let Some(grown) = &self.grown {
             tell(&mut report, grown.opened.clone());
         }
@@ -199,6 +217,20 @@ impl ConsensusMetric {
         report.notes.push(format!("read out: {}", validation.chosen.name()));
         self.tell_capped(validation.chosen, &mut report);
         Ok(Fit::new(read, report))
+    }
+
+    /// Whether a read-out breaks more links than another by more than chance: the standard error of
+    /// a number of rare events is its square root. The folds were judged by metrics and centres of
+    /// their own, and do not know where those of all links end.
+    fn breaks_more(
+        &self,
+        read: &MetricReadOut,
+        other: &MetricReadOut,
+        ensemble: &Ensemble,
+    ) -> bool {
+        let broken = read.broken(ensemble, &self.links);
+        let more = broken.saturating_sub(other.broken(ensemble, &self.links));
+        more.saturating_mul(more) > broken
     }
 
     /// Says where a metric of all links stopped at its cap, and whether what was read out did.
@@ -234,13 +266,15 @@ impl ConsensusMetric {
         observer: &dyn Observer,
     ) -> Result<MetricReadOut> {
         self.check(ensemble)?;
+        let plain = self.plain_read_out(ensemble, observer)?;
         let maps = self.maps(ensemble, observer)?;
-        self.read_out_with(method, ensemble, &maps, observer)
+        self.read_out_with(method, &plain, ensemble, &maps, observer)
     }
 
     fn read_out_with(
         &self,
         method: ReadOutMethod,
+        plain: &MetricReadOut,
         ensemble: &Ensemble,
         maps: &Maps,
         observer: &dyn Observer,
@@ -248,7 +282,7 @@ impl ConsensusMetric {
         let cut = self.cut(observer);
         let (space, completed) = match (method, &self.grown) {
             (ReadOutMethod::Plain, _) | (ReadOutMethod::PlainGrown, None) => {
-                return self.plain_read_out(ensemble, observer);
+                return Ok(plain.clone());
             }
             (ReadOutMethod::PlainGrown, Some(grown)) => {
                 let mut read = MetricReadOut::of_directions(&grown.plain, ensemble, &cut)?;
@@ -262,7 +296,8 @@ impl ConsensusMetric {
             Some(completed) => completed.map.clone(),
             None => space.metric.root()?,
         };
-        let mut read = MetricReadOut::of(&space.coordinates, ensemble, map.view(), &cut)?;
+        let start = (plain, &self.links[..]);
+        let mut read = MetricReadOut::of(&space.coordinates, ensemble, map.view(), start, &cut)?;
         read.cross_validation.chosen = method;
         Ok(read)
     }

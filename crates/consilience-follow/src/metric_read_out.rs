@@ -1,14 +1,17 @@
 use std::sync::Arc;
 
 use consilience_core::SideInformation;
-use consilience_core::{Constraints, Ensemble, Error, Observer, Partition, Result, Seed};
+use consilience_core::{
+    Constraints, Ensemble, Error, Link, Observer, Pair, Partition, Result, Seed,
+};
 use consilience_num::kmeans::{self, KMeansOptions};
 use consilience_num::reduce::map_each;
-use ndarray::{Array2, ArrayView2, ArrayViewMut1};
+use ndarray::{Array2, ArrayView2, ArrayViewMut1, Axis};
 
 use crate::consensus_embedding::{ConsensusEmbedding, OBJECTS_PER_TASK};
 use crate::coordinates::{Coordinates, variance};
 use crate::cross_validation::{CrossValidation, ReadOutMethod};
+use crate::link_evidence::{HeldOutLink, ScoredLinks};
 use crate::products::{Products, best};
 
 /// Sweeps over the linked groups at most.
@@ -80,6 +83,26 @@ fn to_unit(mut row: ArrayViewMut1<'_, f64>) {
     }
 }
 
+/// The weighted mean of the rows of each of k labels, without those that no row has.
+fn means(
+    rows: &Array2<f64>,
+    sizes: &[f64],
+    labels: &[Option<usize>],
+    clusters: usize,
+) -> Array2<f64> {
+    let mut sums = Array2::<f64>::zeros((clusters, rows.ncols()));
+    let mut total = vec![0.0; clusters];
+    for ((row, &size), label) in rows.rows().into_iter().zip(sizes).zip(labels) {
+        if let Some(h) = *label {
+            sums.row_mut(h).scaled_add(size, &row);
+            total[h] += size;
+        }
+    }
+    let used: Vec<usize> = (0..clusters).filter(|&h| total[h] > 0.0).collect();
+    used.iter().for_each(|&h| sums.row_mut(h).mapv_inplace(|sum| sum / total[h]));
+    sums.select(Axis(0), &used)
+}
+
 impl MetricReadOut {
     /// k-means on the directions of the positions, without a metric.
     pub(crate) fn of_directions(
@@ -108,19 +131,40 @@ impl MetricReadOut {
         ))
     }
 
-    /// k-means on coordinates times `map`.
+    /// k-means on coordinates times `map`, from spread starts and from the clusters of `plain`: of
+    /// the two ends the one that agrees better with `links`, ties to the former. Spread starts
+    /// compared by their inertia alone would give a centre to a handful of odd objects wherever
+    /// these are farther from the others than two clusters from each other.
     pub(crate) fn of(
         coordinates: &Coordinates,
         ensemble: &Ensemble,
         map: ArrayView2<'_, f64>,
+        (plain, links): (&MetricReadOut, &[Pair]),
         cut: &Cut<'_>,
     ) -> Result<Self> {
         cut.observer.check()?;
         let (nodes, sizes) = cut.some(&coordinates.embedding);
         let rows = coordinates.rows(ensemble, &nodes).dot(&map);
-        let centres = cut.centres(&rows, &sizes, "metric")?;
-        let offset = centres.rows().into_iter().map(|c| -0.5 * c.dot(&c)).collect();
-        Ok(Self::at(coordinates, map, &centres, offset, variance(&rows, &sizes)))
+        let spread = variance(&rows, &sizes);
+        let read = |centres: &Array2<f64>| {
+            let offset = centres.rows().into_iter().map(|c| -0.5 * c.dot(&c)).collect();
+            Self::at(coordinates, map, centres, offset, spread)
+        };
+        let spread_out = read(&cut.centres(&rows, &sizes, "metric")?);
+        if links.is_empty() || rows.is_empty() {
+            return Ok(spread_out);
+        }
+        let nodes: Vec<usize> = nodes.iter().map(|&i| i as usize).collect();
+        let starts = means(&rows, &sizes, &plain.labels_of(ensemble, &nodes), plain.n_clusters());
+        if starts.nrows() == 0 || starts.nrows() < spread_out.n_clusters() {
+            return Ok(spread_out);
+        }
+        let options = KMeansOptions::new(starts.nrows());
+        let starts = starts.view();
+        let near = kmeans::from_centres(rows.view(), Some(&sizes), starts, &options, cut.observer)?;
+        let near = read(&near.centres);
+        let better = near.phi(ensemble, links) > spread_out.phi(ensemble, links);
+        Ok(if better { near } else { spread_out })
     }
 
     fn at(
@@ -261,8 +305,35 @@ impl MetricReadOut {
         if let Some(i) = objects.iter().find(|&&i| i >= ensemble.n_objects()) {
             return Err(Error::out_of_range(format!("object {i} of {}", ensemble.n_objects())));
         }
+        Ok(self.labels_of(ensemble, objects))
+    }
+
+    /// The centres of objects that exist, in parallel.
+    fn labels_of(&self, ensemble: &Ensemble, objects: &[usize]) -> Vec<Option<usize>> {
         let chunks: Vec<&[usize]> = objects.chunks(OBJECTS_PER_TASK).collect();
-        Ok(map_each(chunks.len(), &|c| self.labels_known(ensemble, chunks[c])).concat())
+        map_each(chunks.len(), &|c| self.labels_known(ensemble, chunks[c])).concat()
+    }
+
+    /// Links of which both objects have a centre, with whether it is the same.
+    fn seen(&self, ensemble: &Ensemble, links: &[Pair]) -> Vec<HeldOutLink> {
+        let ends: Vec<usize> = links.iter().flat_map(|l| [l.i, l.j]).collect();
+        let labels = self.labels_of(ensemble, &ends);
+        let one = |(link, ends): (usize, &[Option<usize>])| {
+            let same = ends[0]? == ends[1]?;
+            Some(HeldOutLink { link, same, square: 0.0, kind: links[link].link })
+        };
+        labels.chunks_exact(2).enumerate().filter_map(one).collect()
+    }
+
+    /// Correlation of "same centre" and "must-link".
+    fn phi(&self, ensemble: &Ensemble, links: &[Pair]) -> f64 {
+        ScoredLinks::of(&self.seen(ensemble, links), links.len()).evidence.phi
+    }
+
+    /// Links that do not hold.
+    pub(crate) fn broken(&self, ensemble: &Ensemble, links: &[Pair]) -> usize {
+        let seen = self.seen(ensemble, links);
+        seen.iter().filter(|s| s.same != (s.kind == Link::Must)).count()
     }
 
     /// The centres of objects that exist.

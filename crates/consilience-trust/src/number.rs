@@ -28,7 +28,7 @@ const AMBIGUOUS: (f64, f64) = (0.1, 0.9);
 /// the more they differ: with v the variance of their logarithms it is
 /// `exp((mean / v + ln 7 / s) / (1 / v + 1 / s))`, s = 1/4. One cluster is never recommended where
 /// objects differ: no criterion can compare it. Where members are all alike, their number is
-/// recommended if it is among those tried. A criterion that is the same for all numbers tried
+/// recommended, also beyond the default of those tried. A criterion that is the same for all numbers tried
 /// chooses none. A number that is known from elsewhere is worth more than all of this.
 ///
 /// - *eigengap*: the widest gap `lambda_k - lambda_(k+1)` between the squared singular values of
@@ -214,7 +214,7 @@ impl ClusterNumber {
         let shared = self.compare(&mut rows, &microclusters, largest, observer)?;
         let members = Members { directions: shared, median: median(&microclusters), distinct: n };
         let mut table = conclude(rows, Some(&members));
-        settle(&mut table, &microclusters, among);
+        settle(&mut table, &microclusters, among, self.largest);
         if let Some(asked) = self.largest.filter(|&asked| asked > n) {
             table.notes.push(format!(
                 "up to {n} clusters were tried, not {asked}: there are {n} distinct objects{among}"
@@ -439,15 +439,17 @@ fn median(nodes: &Microclusters) -> usize {
 }
 
 /// Members that are all alike, all of whose microclusters are then clusters of each, leave nothing
-/// to choose.
-fn settle(table: &mut NumberTable, nodes: &Microclusters, among: &str) {
+/// to choose, up to the `largest` number where one was asked for. Of a sample the number is known
+/// only where it was tried.
+fn settle(table: &mut NumberTable, nodes: &Microclusters, among: &str, largest: Option<usize>) {
     let k = nodes.n_nodes();
     let said = || nodes.rows().iter().filter(|member| member.n_labelled() > 0);
     let alike = said().all(|member| member.is_complete() && member.n_clusters() == k);
     if nodes.is_soft() || !alike {
         return;
     }
-    if table.rows.last().is_some_and(|row| row.clusters == k) {
+    let tried = table.rows.last().is_some_and(|row| row.clusters >= k);
+    if tried || (largest.is_none() && among.is_empty()) {
         let whose = if said().count() == 1 { "the one member has" } else { "all members have" };
         (table.recommended, table.range) = (k, (k, k));
         table.notes = vec![format!("{k} clusters: {whose} these very clusters{among}")];

@@ -237,10 +237,14 @@ fn members_that_are_all_alike_keep_their_number() {
         assert_eq!(table.notes[0], format!("{k} clusters: {whose} these very clusters"));
         assert!(!table.notes.join(" ").contains("agree"), "{:?}", table.notes);
     }
-    // More than are tried: what is said is true, and nothing that is equal chooses.
+    // More than are tried.
     let many = number.choose(&equal(40, 400, 6)).unwrap();
-    let said = many.notes.join("; ");
-    assert_eq!((many.recommended, many.rows.len()), (30, 29), "{said}");
+    assert_eq!((many.recommended, many.range, many.rows.len()), (40, (40, 40), 29));
+    assert_eq!(many.notes[0], "40 clusters: all members have these very clusters");
+    // More than were asked for: what is said is true, and nothing that is equal chooses.
+    let bounded = number.up_to(30).choose(&equal(40, 400, 6)).unwrap();
+    let said = bounded.notes.join("; ");
+    assert_eq!((bounded.recommended, bounded.rows.len()), (30, 29), "{said}");
     for told in [
         "pac chooses none: it is the same for all numbers tried",
         "the members share more than 30 directions",

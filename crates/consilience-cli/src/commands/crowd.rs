@@ -14,6 +14,7 @@ use crate::args::{Count, Crowd, given};
 use crate::choices;
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Labels, Objects};
+use crate::memory;
 use crate::names;
 use crate::outputs::Outputs;
 use crate::summary::Summary;
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
     workers(&table, result, &mut summary);
     summary.times(reading, [], total);
     if args.ask > 0 {
-        let asked = result.ask_pairs(&answers, args.ask)?;
+        let asked = result.ask_pairs_within(&answers, args.ask, memory::budget(), terminal)?;
         if let Some(note) = settled(result, &asked) {
             terminal.note(note);
         }

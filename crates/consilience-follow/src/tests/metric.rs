@@ -168,6 +168,56 @@ fn more_links_do_not_make_it_worse() {
     assert!(mean.windows(2).all(|w| w[1] > w[0] - 0.01) && mean[3] > mean[0] + 0.6, "{mean:?}");
 }
 
+/// Three classes of 60 objects, and four objects that every member holds apart from all others.
+fn with_odd_objects(seed: u64) -> (Ensemble, Partition) {
+    let mut draw = Seed(seed).stream();
+    let mut label = |i: usize| match i {
+        180.. => 3,
+        _ if draw.uniform() < 0.2 => draw.below(3),
+        _ => i % 3,
+    };
+    let mut member = || -> Vec<usize> { (0..184).map(&mut label).collect() };
+    let members = (0..15).map(|_| Partition::from_labels(&member()).unwrap()).collect();
+    let truth = Partition::from_fn(184, |i| Some(i as u64 % 3)).unwrap();
+    (Ensemble::new(members).unwrap(), truth)
+}
+
+/// Odd objects are farther from all others than any two classes from each other: the least inertia
+/// gives them a centre and joins two classes.
+#[test]
+fn no_centre_is_lost_to_a_few_odd_objects() {
+    for seed in [2, 5, 7] {
+        let (e, truth) = with_odd_objects(seed);
+        let metric = followed(&MetricRule::new(3), &e, &links(&truth, 60, Seed(seed)));
+        let by = |method| {
+            let read = metric.read_out_by(method, &e, &()).unwrap();
+            adjusted_rand(&read.partition(&e, &()).unwrap(), &truth).unwrap()
+        };
+        let (plain, learned) = (by(ReadOutMethod::Plain), by(ReadOutMethod::Metric));
+        assert!(plain > 0.9 && learned > 0.9, "seed {seed}: {plain} {learned}");
+    }
+}
+
+/// The folds do not know where the metric of all links ends.
+#[test]
+fn what_breaks_more_links_than_the_plain_consensus_is_not_read_out() {
+    for seed in [1, 3] {
+        let (e, truth) = with_odd_objects(seed);
+        let known = links(&truth, 60, Seed(seed));
+        let mut metric = followed(&MetricRule::new(3), &e, &known);
+        let fit = metric.read_out(&e, &known, &()).unwrap();
+        assert_eq!(fit.output.method(), ReadOutMethod::Plain);
+        let note = "metric breaks more links than the plain consensus";
+        assert!(fit.report.notes.iter().any(|n| n == note), "{:?}", fit.report.notes);
+        // Without cross-validation it is read out anyway.
+        metric.rule.cross_validated = false;
+        let asked = metric.read_out(&e, &known, &()).unwrap().output;
+        assert_eq!(asked.method(), ReadOutMethod::Metric);
+        let broken = |read: &crate::MetricReadOut| read.broken(&e, &listed(&known));
+        assert!(broken(&asked) > broken(&fit.output), "seed {seed}");
+    }
+}
+
 #[test]
 fn links_at_random_are_not_followed() {
     let (mut lost, mut plainly) = (0.0, 0);

@@ -8,6 +8,9 @@ use ndarray::{Array2, ArrayView2, Axis};
 /// Iterations of k-means at first, and when the cells are made again.
 const ITERATIONS: (usize, usize) = (20, 4);
 
+/// Means of equal rows are no farther apart than this share of their lengths.
+const ROUNDING: f64 = 1e-12;
+
 /// The cells: every object is in one, none is empty.
 #[derive(Clone, Debug)]
 pub(super) struct Cells {
@@ -102,6 +105,22 @@ impl Cells {
         self.members.len()
     }
 
+    /// Whether each cell lies where another lies, but for rounding.
+    pub(super) fn in_one_place(&self) -> Vec<bool> {
+        let rows: Vec<Vec<f64>> = self.centres.rows().into_iter().map(|x| x.to_vec()).collect();
+        let lengths: Vec<f64> = rows.iter().map(|x| squared(x, &vec![0.0; x.len()])).collect();
+        let mut shared = vec![false; self.len()];
+        for a in 0..self.len() {
+            for b in 0..a {
+                let apart = squared(&rows[a], &rows[b]);
+                if apart <= ROUNDING * ROUNDING * (lengths[a] + lengths[b]) {
+                    (shared[a], shared[b]) = (true, true);
+                }
+            }
+        }
+        shared
+    }
+
     /// Objects of the cell.
     pub(super) fn size(&self, cell: usize) -> f64 {
         self.members[cell].len() as f64
@@ -114,9 +133,12 @@ fn spread(of: &mut [u32], count: usize, most: usize) -> usize {
     of.iter().enumerate().for_each(|(i, &c)| members[c as usize].push(i));
     members.retain(|m| !m.is_empty());
     let (others, left) = (of.len() - members.len(), most.saturating_sub(members.len()));
-    let mut next = 0;
+    let (mut next, mut before) = (0, 0);
     for objects in members {
-        let parts = 1 + (objects.len() - 1) * left / others.max(1);
+        // Shares of all objects so far, so that nothing is lost to rounding.
+        let so_far = before + objects.len() - 1;
+        let parts = 1 + so_far * left / others.max(1) - before * left / others.max(1);
+        before = so_far;
         for (place, &i) in objects.iter().enumerate() {
             of[i] = (next + place * parts / objects.len()) as u32;
         }

@@ -156,6 +156,44 @@ impl Evidence {
         }
     }
 
+    /// Rates and odds as before any answer, no pair following from others.
+    pub(super) fn begin_again(&mut self) {
+        self.crowd = EXPECTED;
+        let (together, apart) = self.crowd;
+        self.rates.fill(Rates { together, apart, repeated: REPEATED.0 });
+        self.odds = self.first;
+        self.asked.values_mut().for_each(|asked| asked.elsewhere = 0.0);
+    }
+
+    /// How probable answers, rates and odds are, in logarithms but for a constant, given which
+    /// pairs are together and how purely.
+    pub(super) fn log_posterior(&self, of: impl Fn(usize, usize) -> (bool, f64)) -> f64 {
+        let mut sum = 0.0;
+        for (&(i, j), asked) in &self.asked {
+            let (together, purity) = of(i, j);
+            for votes in asked.votes.chunk_by(|a, b| a.worker == b.worker) {
+                let Rates { together: p, apart: r, repeated } = self.rates[votes[0].worker];
+                let same = if together { purity * p + (1.0 - purity) * r } else { r };
+                let share = 1.0 / (1.0 + (votes.len() as f64 - 1.0) * repeated);
+                let of = |v: &Vote| v.weight * if v.same { same } else { 1.0 - same }.ln();
+                sum += share * votes.iter().map(of).sum::<f64>();
+            }
+        }
+        let prior = |rate: f64, expected: f64| {
+            expected * (rate / expected).ln()
+                + (1.0 - expected) * ((1.0 - rate) / (1.0 - expected)).ln()
+        };
+        let (together, apart) = self.crowd;
+        sum += CROWD_PRIOR * (prior(together, EXPECTED.0) + prior(apart, EXPECTED.1));
+        for rates in &self.rates {
+            sum += WORKER_PRIOR * (prior(rates.together, together) + prior(rates.apart, apart));
+        }
+        let Odds { offset, slope, .. } = self.odds;
+        let at_cut = offset - self.first.offset + self.cut * (slope - self.first.slope);
+        let steeper = slope - self.first.slope;
+        sum - 0.5 * (CUT_PRECISION * at_cut * at_cut + SLOPE_PRECISION * steeper * steeper)
+    }
+
     /// Log-odds of the pair without its own answers.
     fn before(&self, asked: &Asked) -> f64 {
         asked.likeness.map_or(ONE_CELL, |l| self.odds.of(l)) + asked.elsewhere

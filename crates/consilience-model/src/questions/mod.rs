@@ -7,6 +7,7 @@ mod moves;
 mod options;
 mod propose;
 mod question;
+mod revision;
 mod space;
 #[cfg(test)]
 mod tests;
@@ -108,6 +109,9 @@ const SHARPNESS: f64 = 0.6;
 /// 5. **Estimates.** Offset and slope, by a logistic regression on the pairs asked about, and each
 ///    worker's rates are estimated by turns after every batch. A worker's repeated answers to one
 ///    question are correlated, which is estimated too: n of them count as `n / (1 + (n - 1) rho)`.
+///    An error may keep itself alive by that, so each time that answers are a quarter more they are
+///    understood from two other starts too: workers taken to answer as expected, and distances
+///    alone saying who errs. What is clearly more probable is kept.
 /// 6. **Questions.** [`propose`](Questioner::propose) asks about the joins of the tree that rather
 ///    belong together, and about all pairs of the nodes that these leave: where an answer has most
 ///    information for most objects.
@@ -136,6 +140,8 @@ pub struct Questioner {
     spent: usize,
     /// Answers at which the metric was learned last.
     learned_at: usize,
+    /// Answers at which they were understood anew last.
+    revised_at: usize,
 }
 
 impl Questioner {
@@ -161,9 +167,10 @@ impl Questioner {
     /// ```
     ///
     /// # Complexity
-    /// O(m^2) time for m cells and O(a log a) for a answers so far; where the metric is learned
-    /// again, after 100, 200, 400, ... answers, O(n (p r + m r)), and what is known of answers and
-    /// cells stands twice in memory.
+    /// O(m^2) time for m cells and O(a log a) for a answers so far, some seven times where these are
+    /// a quarter more than when they were understood anew last; where the metric is learned again,
+    /// after 100, 200, 400, ... answers, O(n (p r + m r)). What is known of answers and cells stands
+    /// twice in memory then.
     ///
     /// # Errors
     /// An object that does not exist, the same object twice, fewer than two objects, not one group
@@ -194,10 +201,14 @@ impl Questioner {
         // Groups finer than the clusters do not show what workers join.
         let coarse = self.groups == self.clusters;
         let spent = self.spent + answers.iter().map(Answer::price).sum::<usize>();
-        if coarse && spent >= FIRST_METRIC.max(2 * self.learned_at) {
-            // Learning may be cancelled: this one is as before then, and there are two meanwhile.
+        let learns = coarse && spent >= FIRST_METRIC.max(2 * self.learned_at);
+        if learns || self.revises(spent) {
+            // There are two meanwhile.
             let twice = pairs.saturating_mul(2);
             self.options.memory.check_table("answers about pairs", twice, 1, PAIR_BYTES)?;
+        }
+        if learns {
+            // Learning may be cancelled: this one is as before then.
             let mut next = self.clone();
             next.learned_at = spent;
             answers.iter().for_each(|answer| next.take(answer));
@@ -209,6 +220,7 @@ impl Questioner {
         }
         self.evidence.estimate();
         self.join();
+        self.revise();
         Ok(())
     }
 
@@ -291,8 +303,7 @@ impl Questioner {
                 *between.entry(cells).or_insert(0.0) += self.evidence.of(asked, purity);
             }
         }
-        let sizes: Vec<f64> = (0..self.cells.len()).map(|c| self.cells.size(c)).collect();
-        self.tree = self.tree_of(&sizes, &between);
+        self.tree = self.tree_of(&self.cell_sizes(), &between);
         self.joins = Joins::new(&self.tree, &self.cells, &between, self.evidence.odds);
         self.between = between;
         let elsewhere: Vec<f64> = self
@@ -309,6 +320,10 @@ impl Questioner {
         for (asked, elsewhere) in self.evidence.asked.values_mut().zip(elsewhere) {
             asked.elsewhere = elsewhere;
         }
+    }
+
+    fn cell_sizes(&self) -> Vec<f64> {
+        (0..self.cells.len()).map(|c| self.cells.size(c)).collect()
     }
 
     /// The greedy tree, or where parts of it go over to other clusters, one that has these.
@@ -352,22 +367,21 @@ impl Questioner {
 
     /// For every object how far it belongs to each cell, n x m.
     fn cell_memberships(&self) -> Array2<f64> {
-        // Where cells lie in one place, distances say nothing of which of them an object is in.
-        let centres = &self.cells.centres;
-        let one_place = centres.rows().into_iter().all(|row| row == centres.row(0));
-        if self.cells.len() == self.n_objects() || one_place {
+        if self.cells.len() == self.n_objects() {
             return space::one_hot(&self.cells.of, self.cells.len());
         }
         let n = self.n_objects() as f64;
         let shares: Array1<f64> = (0..self.cells.len()).map(|c| self.cells.size(c) / n).collect();
         let (z, centres) = (self.space.z.view(), self.cells.centres.view());
         let mut q = space::memberships(z, centres, shares.view(), SHARPNESS);
-        // Who was asked about is where the answers say.
-        for &(i, j) in self.evidence.asked.keys() {
-            for o in [i, j] {
-                q.row_mut(o).fill(0.0);
-                q[[o, self.cells.of[o] as usize]] = 1.0;
-            }
+        // Who was asked about is where the answers say. Where cells lie in one place, distances say
+        // nothing of which of them an object is in.
+        let asked = self.evidence.asked.keys().flat_map(|&(i, j)| [i, j]);
+        let in_one_place = self.cells.in_one_place();
+        let unknown = (0..self.n_objects()).filter(|&o| in_one_place[self.cells.of[o] as usize]);
+        for o in asked.chain(unknown) {
+            q.row_mut(o).fill(0.0);
+            q[[o, self.cells.of[o] as usize]] = 1.0;
         }
         q
     }

@@ -78,7 +78,7 @@ impl Moves<'_> {
     /// A side may be represented by any of the labels in it; those are taken for which the joins of
     /// one label have the largest sum, which is returned: one cell of another label costs one join,
     /// wherever it is in the tree.
-    fn joins(&self, labels: &[u32], k: usize) -> (f64, Vec<(usize, usize, f64)>) {
+    pub(super) fn joins(&self, labels: &[u32], k: usize) -> (f64, Vec<(usize, usize, f64)>) {
         let (near, m) = (self.near, self.near.n_cells());
         let mut values = Array2::from_elem((near.cells.len(), k), f64::NEG_INFINITY);
         labels.iter().enumerate().for_each(|(c, &l)| values[[c, l as usize]] = 0.0);

@@ -115,7 +115,7 @@ impl QuestionerOptions {
         let most = self.cells.unwrap_or(CELLS.0.max(CELLS.1 * clusters)).min(n);
         self.memory.check_table("features", n, features.n_features(), 24)?;
         // Products, distances, evidence, odds and their order, of all pairs.
-        self.memory.check_square("cells", most, 40)?;
+        self.memory.check_square("cells", most, 48)?;
         self.memory.check_table("objects and cells", n, most, 8)?;
         let groups = clusters.max(GROUPS.0.min(n / GROUPS.1));
         self.memory.check_table("objects and groups", n, groups, 16)?;
@@ -136,6 +136,7 @@ impl QuestionerOptions {
             evidence,
             spent: 0,
             learned_at: 0,
+            revised_at: 0,
         };
         questioner.join();
         questioner.learn(observer)?;

@@ -359,6 +359,13 @@ fn objects_that_are_equal_or_few_do_no_harm() {
     let one = QuestionerOptions::new(1).start(&array![[1.0, 2.0]]).unwrap();
     assert_eq!(one.partition().unwrap().n_clusters(), 1);
     assert_eq!(one.stop(), Some(StopReason::Decided));
+    // Fewer places than clusters, each with objects enough: there are as many as asked for.
+    for (places, objects, clusters, cells) in [(5, 4, 8, 8), (5, 4, 7, 8), (30, 10, 40, 120)] {
+        let x = Array2::from_shape_fn((places * objects, 1), |(i, _)| (i % places) as f64 / 7.0);
+        let options = QuestionerOptions::new(clusters).cells(cells);
+        let found = options.start(&x).unwrap().partition().unwrap();
+        assert_eq!(found.n_clusters(), clusters, "{places} places of {objects}");
+    }
     // Large numbers are no others.
     let (x, _) = world(90, 8);
     let labels = |x: &Array2<f64>| {
@@ -403,7 +410,7 @@ fn groups_that_are_equal_but_for_rounding_stay_whole() {
 #[test]
 fn answers_keep_to_the_memory_budget() {
     let (x, _) = world(300, 1);
-    let options = QuestionerOptions::new(3).memory_budget(MemoryBudget::bytes(4_000_000));
+    let options = QuestionerOptions::new(3).memory_budget(MemoryBudget::bytes(5_000_000));
     let mut questioner = options.start(&x).unwrap();
     let all: Vec<usize> = (0..300).collect();
     // 44,850 pairs of 256 bytes.
@@ -490,6 +497,20 @@ fn the_correlation_of_repeated_answers_is_estimated() {
     assert!(table[0].repeat_correlation > 0.9, "{table:?}");
     assert!(table[1].repeat_correlation < 0.2, "{table:?}");
     assert!(table.iter().all(|w| (w.same_together - 0.8).abs() < 0.12), "{table:?}");
+}
+
+/// Where labels are given what belongs together is joined before what does not, however far apart
+/// it lies.
+#[test]
+fn sound_joins_of_given_labels_come_first() {
+    let odds = Odds { offset: 0.0, slope: 2.0, lapse: 0.02 };
+    // The first two lie apart and are told to belong together; the other two lie nearer, and are
+    // told that they do not.
+    let centres = array![[0.0], [9.0], [100.0], [101.2]];
+    let evidence = BTreeMap::from([((0, 1), 9.0), ((2, 3), -1.0)]);
+    let tree = Tree::within(&centres, &[1.0; 4], &evidence, odds, &[0, 0, 1, 1]);
+    assert_eq!(tree.merges[0].nodes, [0, 1]);
+    assert_eq!(tree.sound(), 1);
 }
 
 /// The tree by its definition: all pairs of nodes, anew at every merge.

@@ -14,9 +14,6 @@ const CLOSE: f64 = 1e-6;
 /// Beyond its limits a likeness still counts so much of what it would: nothing is tied.
 const BEYOND: f64 = 1e-3;
 
-/// What is taken from the order of two nodes that are not to be joined yet: more than any order.
-const OTHER: f64 = 1e9;
-
 /// What nearness can never exclude, that two alike nodes belong apart. Much less than the lapse for
 /// those that are far from one another: clusters of several parts are common, parts of one dense
 /// group that belong apart are not, and wrong answers must not be able to cut it.
@@ -213,9 +210,9 @@ struct Open {
     squared: Array2<f64>,
     evidence: Array2<f64>,
     odds: Array2<f64>,
-    /// What is joined first: what belongs together most surely; of what rather does not, where so
-    /// many clusters are asked for, what puts fewest objects wrong.
-    order: Array2<f64>,
+    /// What is joined first, and within that the order: what belongs together most surely; of what
+    /// rather does not, where so many clusters are asked for, what puts fewest objects wrong.
+    order: Array2<(u8, f64)>,
     sizes: Vec<f64>,
     /// What is joined before all else, where that is given: nodes of equal labels.
     labels: Option<Vec<u32>>,
@@ -249,7 +246,7 @@ impl Open {
             squared,
             evidence,
             odds: Array2::zeros((m, m)),
-            order: Array2::zeros((m, m)),
+            order: Array2::from_elem((m, m), (0, 0.0)),
             sizes: sizes.to_vec(),
             labels: labels.map(<[u32]>::to_vec),
             mean,
@@ -277,10 +274,11 @@ impl Open {
         let odds = alone + self.evidence[[a, b]];
         let smaller = self.sizes[a].min(self.sizes[b]) / self.mean;
         let lead = if self.labels.is_some() { alone } else { odds };
-        let mut order = if odds > 0.0 { lead } else { odds * smaller };
-        if self.labels.as_ref().is_some_and(|labels| labels[a] != labels[b]) {
-            order -= OTHER;
-        }
+        let alike = self.labels.as_ref().is_none_or(|labels| labels[a] == labels[b]);
+        let order = (
+            2 * u8::from(alike) + u8::from(odds > 0.0),
+            if odds > 0.0 { lead } else { odds * smaller },
+        );
         for at in [[a, b], [b, a]] {
             self.odds[at] = odds;
             self.order[at] = order;

@@ -23,21 +23,21 @@ const WORLDS: [(&str, fn(Seed) -> Made); 5] = [
 ];
 
 /// Round clusters of equal size, each at a distance from 0 along an axis of its own.
-fn corners(n: usize, k: usize, far: f64, seed: Seed) -> Made {
+pub fn corners(n: usize, k: usize, far: f64, seed: Seed) -> Made {
     let mut draw = seed.derive("corners", 0).stream();
     let place = |i: usize, j: usize| if j == i % k { far } else { 0.0 };
     let x = Array2::from_shape_fn((n, k), |(i, j)| place(i, j) + draw.normal());
     (x, (0..n).map(|i| i % k).collect())
 }
 
-fn halves(seed: Seed) -> Made {
+pub fn halves(seed: Seed) -> Made {
     let mut draw = seed.derive("halves", 0).stream();
     let centres = Array2::from_shape_simple_fn((8, 4), || 4.0 * draw.normal());
     let x = Array2::from_shape_fn((600, 4), |(i, j)| centres[[i % 8, j]] + draw.normal());
     (x, (0..600).map(|i| i % 8 % 4).collect())
 }
 
-fn unequal(seed: Seed) -> Made {
+pub fn unequal(seed: Seed) -> Made {
     let mut draw = seed.derive("unequal", 0).stream();
     let class = |u: f64| (0..5).find(|&c| u < 1.0 - 0.5f64.powi(c + 1)).unwrap_or(5) as usize;
     let of: Vec<usize> = (0..800).map(|_| class(draw.uniform())).collect();

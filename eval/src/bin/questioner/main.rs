@@ -1,7 +1,7 @@
 //! The tables of docs/questions.md: how many answers a clustering of embedded texts takes.
 //!
 //! cargo run --release --bin questioner -- [docs/questions.md] [--seeds 0..2] [--budget 1000]
-//!     [--pairs 20000] [--accuracies 0.8,0.9,0.95] [--sets usps,letters] [--few 6]
+//!     [--pairs 20000] [--accuracies 0.8,0.9,0.95] [--sets usps,letters] [--few 6] [--clear 0..0]
 //!
 //! Generated worlds and real sets, answerers simulated from the true classes: the questioner beside
 //! PCK-Means on random pairs and on its own farthest-first scheme, with the same noise. With a page
@@ -14,6 +14,7 @@ use ndarray::{Array1, Array2, Axis};
 use ndarray_npy::NpzReader;
 
 mod answerers;
+mod clear;
 mod few;
 mod pck;
 mod runs;
@@ -42,6 +43,8 @@ pub struct Options {
     worlds: Vec<String>,
     /// Seeds of the worlds of few clusters.
     few: u64,
+    /// Seeds of the worlds with a clear answer.
+    clear: std::ops::Range<u64>,
 }
 
 fn main() -> Result<()> {
@@ -65,6 +68,9 @@ fn main() -> Result<()> {
     }
     if options.few > 0 {
         runs::write(options.page.as_deref(), "few", &few::table(options.few)?);
+    }
+    if !options.clear.is_empty() {
+        println!("{}", clear::table(options.clear)?);
     }
     Ok(())
 }
@@ -95,6 +101,7 @@ fn options() -> Options {
         sets: vec!["usps".into(), "letters".into()],
         worlds: world::WORLDS.iter().map(|w| w.name.to_string()).collect(),
         few: 6,
+        clear: 0..0,
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -104,12 +111,14 @@ fn options() -> Options {
         }
         let value = words.next().unwrap_or_else(|| panic!("{word}: expected a value"));
         let number = |text: &str| text.parse::<usize>().unwrap_or_else(|e| panic!("{text}: {e}"));
+        let range = |text: &str| {
+            let (from, to) = text.split_once("..").unwrap_or(("0", text));
+            number(from) as u64..number(to) as u64
+        };
         let names = || value.split(',').filter(|v| !v.is_empty()).map(String::from).collect();
         match word.as_str() {
-            "--seeds" => {
-                let (from, to) = value.split_once("..").unwrap_or(("0", &value));
-                options.seeds = number(from) as u64..number(to) as u64;
-            }
+            "--seeds" => options.seeds = range(&value),
+            "--clear" => options.clear = range(&value),
             "--few" => options.few = number(&value) as u64,
             "--budget" => options.budget = number(&value),
             "--pairs" => options.pairs = number(&value),

@@ -109,10 +109,11 @@ pub struct LinkBased(Linked<LinkSimilarity>);
 impl LinkBased {
     /// Average linkage on any of the similarities; [`Clusters::Auto`] is the longest lifetime in
     /// the dendrogram. No two microclusters come near similarity 1 by SimRank, whatever its decay,
-    /// so that its lifetimes count from the first merge.
+    /// so that its lifetimes count from the first merge; by connected triples even unlike clusters
+    /// share neighbours, so that no two objects come near 0 and lifetimes count to the last merge.
     pub fn new(similarity: LinkSimilarity, clusters: impl Into<Clusters>) -> Self {
         let lifespan = match similarity {
-            LinkSimilarity::ConnectedTriples(_) => Lifespan::Whole,
+            LinkSimilarity::ConnectedTriples(_) => Lifespan::ToLastMerge,
             LinkSimilarity::SimRank(_) | LinkSimilarity::ApproximateSimRank(_) => {
                 Lifespan::FromFirstMerge
             }

@@ -1,6 +1,6 @@
 use consilience_conformance::{planted, small_worlds};
 use consilience_core::{
-    ConsensusFunction, Ensemble, ErrorKind, MemoryBudget, Partition, Seed, Similarity,
+    Clusters, ConsensusFunction, Ensemble, ErrorKind, MemoryBudget, Partition, Seed, Similarity,
 };
 
 use super::{ApproximateSimRank, ConnectedTriples, LinkBased, SimRank, reference};
@@ -52,5 +52,18 @@ fn parameters_are_checked() {
     for method in [LinkBased::wct(2), LinkBased::srs(2), LinkBased::asrs(2)] {
         let error = method.memory_budget(MemoryBudget::bytes(8)).consensus(&e).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TooLarge);
+    }
+}
+
+/// By connected triples objects of two clusters are far from unlike, so that the tree ends low: up
+/// to 1 one cluster lives longest.
+#[test]
+fn lifetimes_by_connected_triples_find_what_was_planted() {
+    for sizes in [vec![40, 30, 20], vec![20; 5], vec![50, 50], vec![15; 8]] {
+        for noise in [0.05, 0.1, 0.2] {
+            let world = planted(Seed(4), &sizes, 20, noise, 0.0).unwrap();
+            let found = LinkBased::wct(Clusters::Auto).consensus(&world.ensemble).unwrap();
+            assert_eq!(found.n_clusters(), sizes.len(), "{sizes:?}, noise {noise}");
+        }
     }
 }
