@@ -5,6 +5,7 @@
 ///
 /// assert_eq!(CrowdMethod::default(), CrowdMethod::Auto);
 /// assert_eq!(CrowdMethod::DawidSkene.name(), "dawid-skene");
+/// assert_eq!("dawid-skene".parse(), Ok(CrowdMethod::DawidSkene));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -72,21 +73,17 @@ pub enum CrowdMethod {
     PlantedPartition,
 }
 
-impl CrowdMethod {
-    /// The name that the program uses.
-    pub fn name(self) -> &'static str {
-        match self {
-            CrowdMethod::Auto => "auto",
-            CrowdMethod::Block => "block",
-            CrowdMethod::BlockByWorker => "block-by-worker",
-            CrowdMethod::LatentClass => "latent-class",
-            CrowdMethod::Bayesian => "bayesian",
-            CrowdMethod::LogOdds => "log-odds",
-            CrowdMethod::Rmc => "rmc",
-            CrowdMethod::Spectral => "spectral",
-            CrowdMethod::DawidSkene => "dawid-skene",
-            CrowdMethod::Pairs => "pairs",
-            CrowdMethod::PlantedPartition => "planted-partition",
-        }
-    }
+consilience_core::names! {
+    name "crowd method" CrowdMethod:
+    "auto" => Auto,
+    "block" => Block,
+    "block-by-worker" => BlockByWorker,
+    "latent-class" => LatentClass,
+    "bayesian" => Bayesian,
+    "log-odds" => LogOdds,
+    "rmc" => Rmc,
+    "spectral" => Spectral,
+    "dawid-skene" => DawidSkene,
+    "pairs" => Pairs,
+    "planted-partition" => PlantedPartition,
 }

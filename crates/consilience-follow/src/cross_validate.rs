@@ -145,11 +145,11 @@ impl ConsensusMetric {
     }
 
     /// The clustering that cross-validation chooses, ready to label objects; `constraints` are
-    /// those followed. Where it breaks more of them than the plain consensus, in both of which
-    /// linked objects are assigned as groups, by more than the square root of their number, the
-    /// plain consensus takes its place. The report notes which it is, tells of the embeddings where
-    /// their clusters were placed by a sample or by inexact eigenvectors, and says where the metric
-    /// of all links stopped before it was solved.
+    /// those followed. Where the metric without grown members breaks more of them than the plain
+    /// consensus, in both of which linked objects are assigned as groups, by more than the square
+    /// root of their number, the plain consensus takes its place. The report notes which it is,
+    /// tells of the embeddings where their clusters were placed by a sample or by inexact
+    /// eigenvectors, and says where the metric of all links stopped before it was solved.
     ///
     /// Centres are found on at most 65,536 microclusters, on 4,096 in cross-validation; all objects
     /// are labelled by them.
@@ -195,9 +195,12 @@ impl ConsensusMetric {
             None => plain,
             Some(mut learned) => {
                 learned.assign_groups(ensemble, constraints);
-                if self.rule.cross_validated && self.breaks_more(&learned, &plain, ensemble) {
-                    let name = std::mem::take(&mut validation.chosen).name();
-                    report.notes.push(format!("{name} breaks more links than the plain consensus"));
+                let by_metric = validation.chosen == ReadOutMethod::Metric;
+                let judged = self.rule.cross_validated && by_metric;
+                if judged && self.breaks_more(&learned, &plain, ensemble) {
+                    validation.chosen = ReadOutMethod::Plain;
+                    let note = "metric breaks more links than the plain consensus";
+                    report.notes.push(note.to_owned());
                     plain
                 } else {
                     learned
@@ -221,7 +224,8 @@ impl ConsensusMetric {
 
     /// Whether a read-out breaks more links than another by more than chance: the standard error of
     /// a number of rare events is its square root. The folds were judged by metrics and centres of
-    /// their own, and do not know where those of all links end.
+    /// their own, and do not know where those of all links end. Grown members are not judged so:
+    /// they are better even where they break more (docs/notes/updater.md).
     fn breaks_more(
         &self,
         read: &MetricReadOut,

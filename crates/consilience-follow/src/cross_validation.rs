@@ -53,7 +53,7 @@ impl ReadOutMethod {
 /// is not worse by more than a standard error. One that is not better than the plain consensus by a
 /// share of the standard error of the difference ([`MetricRule::caution`](crate::MetricRule)) is
 /// passed over, and so is a score that is not well above chance (0), unless that of the plain
-/// consensus is. In the end a read-out that breaks more of the given links than the plain consensus
+/// consensus is. In the end a metric that breaks more of the given links than the plain consensus
 /// gives way to it; see [`ConsensusMetric::read_out`](crate::ConsensusMetric::read_out).
 ///
 /// ```

@@ -27,7 +27,13 @@ const METHODS: [CrowdMethod; 9] = [
 ];
 
 fn main() -> consilience::Result<()> {
-    let chosen: Vec<String> = std::env::args().skip(1).collect();
+    let mut methods = std::env::args()
+        .skip(1)
+        .map(|name| name.parse())
+        .collect::<consilience::Result<Vec<CrowdMethod>>>()?;
+    if methods.is_empty() {
+        methods.extend(METHODS);
+    }
     let mut stream = Seed(1).derive("million", 0).stream();
     let rows: Vec<PairAnswer> = (0..ANSWERS)
         .map(|at| {
@@ -45,10 +51,7 @@ fn main() -> consilience::Result<()> {
     let answers = Answers::from_pairs(OBJECTS, &rows)?;
     println!("answers: {:.2} s", start.elapsed().as_secs_f64());
     let truth = Partition::from_fn(OBJECTS, |i| Some((i % CLUSTERS) as u64))?;
-    for method in METHODS {
-        if !chosen.is_empty() && !chosen.iter().any(|c| c == method.name()) {
-            continue;
-        }
+    for method in methods {
         let crowd = CrowdClustering::new(CLUSTERS).method(method).alternative(false);
         let start = Instant::now();
         let fit = crowd.fit(&answers, &())?;
