@@ -103,7 +103,8 @@ pub(crate) struct Common {
     pub(crate) memory: Option<String>,
     /// The column that holds the ids of the objects, by name or number; they go to every output
     /// and join truth, constraints and other tables [default: the first column, if it is named id,
-    /// or if all its values differ and most are not numbers]
+    /// if all its values differ and most are not numbers, or, of features, if it counts the rows
+    /// and has no name or one such as index]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) id: Option<String>,
     /// Print one JSON object and nothing else
@@ -240,7 +241,7 @@ pub(crate) struct Consensus {
     pub(crate) edges: Option<PathBuf>,
     /// How often each base clustering counts: numbers such as 1,2,0.5, of which 0 leaves one out.
     /// Some methods know none but 0 and 1
-    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) member_weights: Vec<f64>,
     /// Take the most probable clusters of base clusterings that give memberships
     #[arg(long)]

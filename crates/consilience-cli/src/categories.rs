@@ -69,9 +69,9 @@ impl Coding<'_> {
         drop: &[String],
         terminal: &Terminal,
     ) -> Outcome<Table> {
-        let table = files::new_data_table(path, self.columns, drop, terminal)?;
-        let Some(labels) = table.categories() else { return Err(none(path)) };
         let [numbers, categories] = &like.columns;
+        let table = files::new_data_table(path, self.columns, drop, numbers, terminal)?;
+        let Some(labels) = table.categories() else { return Err(none(path)) };
         let order =
             |theirs: &[String], ours: &[String]| files::order_of(theirs, ours, path, terminal);
         let turned = order(categories, labels.column_names())?;

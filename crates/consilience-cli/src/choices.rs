@@ -5,6 +5,7 @@ use std::str::FromStr;
 use consilience::core::{Named, expected_one_of};
 
 use crate::failure::{Failure, Outcome};
+use crate::terminal::Terminal;
 
 /// One of the values that an option names: what it is called, the parameters that it takes, and how
 /// it is made. `A` is what else the user asks, for instance the number of clusters.
@@ -189,6 +190,27 @@ pub(crate) fn takes(method: &str, params: &[&str]) -> String {
         names => format!("{method} takes {}", names.join(", ")),
     }
 }
+
+/// Adds `standardize=false` to the parameters of what standardizes features that a truncated SVD
+/// has reduced, unless they say otherwise. These have one unit, and most hold little but noise:
+/// standardized it would count as much as the rest.
+pub(crate) fn of_reduced<T, A>(
+    choice: &Choice<T, A>,
+    params: &mut Vec<String>,
+    terminal: &Terminal,
+) {
+    let named = |param: &String| param.split('=').next() == Some(STANDARDIZE);
+    if choice.has(STANDARDIZE) && !params.iter().any(named) {
+        params.push(format!("{STANDARDIZE}=false"));
+        terminal.note(format!(
+            "{}: {STANDARDIZE}=false, since the features are those of a truncated SVD; \
+             --param {STANDARDIZE}=true gives each of its dimensions the same weight",
+            choice.name
+        ));
+    }
+}
+
+const STANDARDIZE: &str = "standardize";
 
 /// The name of the parameter that is called by that name or alias.
 fn named(params: &[Param], said: &str) -> Option<&'static str> {

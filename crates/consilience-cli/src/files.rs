@@ -294,6 +294,10 @@ pub(crate) fn data_table(
     terminal: &Terminal,
 ) -> Outcome<DataTable> {
     let input = input(path)?.categorical(categorical).drop(drop).missing(missing);
+    read_data_table(path, &input, terminal)
+}
+
+fn read_data_table(path: &Path, input: &Input<'_>, terminal: &Terminal) -> Outcome<DataTable> {
     Ok(terminal.read(path, input.data_table(terminal).map_err(|e| in_own_words(&e))?))
 }
 
@@ -332,13 +336,18 @@ pub(crate) fn features_like(
     other: &Table,
     terminal: &Terminal,
 ) -> Outcome<Table> {
-    let table = new_features(path, drop, terminal)?;
+    let table = new_features(path, drop, &other.columns, terminal)?;
     table.in_the_order_of(&other.columns, path, terminal)?.like(other)
 }
 
-/// Features of new objects, all of them there.
-pub(crate) fn new_features(path: &Path, drop: &[String], terminal: &Terminal) -> Outcome<Table> {
-    let table = new_data_table(path, &[], drop, terminal)?;
+/// Features of new objects, all of them there; `known` are the columns of the others.
+pub(crate) fn new_features(
+    path: &Path,
+    drop: &[String],
+    known: &[String],
+    terminal: &Terminal,
+) -> Outcome<Table> {
+    let table = new_data_table(path, &[], drop, known, terminal)?;
     Table::of(table).map_err(|failure| failure.within(path.display()))
 }
 
@@ -347,9 +356,11 @@ pub(crate) fn new_data_table(
     path: &Path,
     categorical: &[String],
     drop: &[String],
+    known: &[String],
     terminal: &Terminal,
 ) -> Outcome<DataTable> {
-    data_table(path, categorical, drop, false, terminal).map_err(|failure| match failure {
+    let input = input(path)?.categorical(categorical).drop(drop).known_columns(known);
+    read_data_table(path, &input, terminal).map_err(|failure| match failure {
         // There is nothing to fill them from.
         Failure::Bad(said) => Failure::Bad(
             said.replace(&format!(", or {FILLED}"), ": holes of new objects are not filled"),
@@ -406,7 +417,7 @@ pub(crate) fn features_of(
     terminal: &Terminal,
 ) -> Outcome<Table> {
     let input = input_beside(path)?.drop(drop).missing(missing != Missing::Refuse);
-    let table = terminal.read(path, input.data_table(terminal).map_err(|e| in_own_words(&e))?);
+    let table = read_data_table(path, &input, terminal)?;
     let filled = Table::filled(table, missing, terminal);
     let filled = filled.map_err(|failure| failure.within(path.display()));
     let Table { table, names, ids, .. } = filled?;

@@ -369,3 +369,19 @@ fn truth_of_another_length() {
         &["negative.csv", "row 0, column 1", "-0.5"],
     );
 }
+
+/// What is meant is told where it is nearly right.
+#[test]
+fn what_is_nearly_right() {
+    let folder = prepared();
+    folder.write("comma.csv", "a;b\n1,5;2\n2,5;3\n4;1\n");
+    folder.fails("generate comma.csv -o p.csv", &["comma.csv", "not with a decimal comma"]);
+    folder.write("e.csv", "0,1\n0,1\n1,0\n");
+    let run = "consensus e.csv --method eac-al --clusters 2 -o l.csv --member-weights";
+    folder.fails(&format!("{run} -1,1"), &["--member-weights", "-1"]);
+    folder.ok(&format!("{run} 1,0"));
+    let member = || npy_i64(&[vec![0], vec![0], vec![1]]);
+    folder.write("soft.npz", npz(&[("m0", member()), ("m1", member())]));
+    let names = ["several arrays: m0, m1", "member_0, member_1, ..."];
+    folder.fails("consensus soft.npz --method eac-al --clusters 2 -o l.npy", &names);
+}

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Folder;
+use common::{Dice, Folder};
 
 /// Three topics of ten words each, in thirty texts, as Matrix Market text and as svmlight with the
 /// classes.
@@ -77,4 +77,66 @@ fn what_needs_a_table_gets_one() {
         assert!(ran.stderr.contains(says), "{args}: {}", ran.stderr);
         assert_eq!(ran.stderr.trim_end().lines().count(), 1, "{args}: {}", ran.stderr);
     }
+}
+
+/// Three topics of a third of the words each, in texts in which other words come up now and then;
+/// two labels of each.
+fn noisy_texts(folder: &Folder) {
+    let (n, d) = (150, 200);
+    let mut dice = Dice::new(3);
+    let (mut entries, mut rows) = (Vec::new(), String::new());
+    let (mut truth, mut labels) = (String::from("topic\n"), String::from("label\n"));
+    rows += &(0..d).map(|word| format!("w{word}")).collect::<Vec<_>>().join(",");
+    for i in 0..n {
+        let topic = i % 3;
+        let mut row = vec![0; d];
+        for (word, count) in row.iter_mut().enumerate() {
+            let share = if word * 3 / d == topic { 250 } else { 30 };
+            if dice.below(1000) < share {
+                *count = 1 + dice.below(3);
+                entries.push(format!("{} {} {count}", i + 1, word + 1));
+            }
+        }
+        rows += "\n";
+        rows += &row.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+        truth += &format!("{topic}\n");
+        labels += &if i < 9 { format!("{topic}\n") } else { String::from("-1\n") };
+    }
+    let head = "%%MatrixMarket matrix coordinate integer general";
+    folder.write("x.mtx", format!("{head}\n{n} {d} {}\n{}\n", entries.len(), entries.join("\n")));
+    folder.write("x.csv", rows + "\n");
+    folder.write("truth.csv", truth);
+    folder.write("labels.csv", labels);
+}
+
+/// Standardized, the dimensions of noise would count as much as the topics.
+#[test]
+fn metrics_take_reduced_features_as_they_are() {
+    let folder = Folder::new();
+    noisy_texts(&folder);
+    for reduced in ["x.mtx", "x.csv --svd 100"] {
+        let run =
+            format!("cluster {reduced} --labels labels.csv --method kmeans --truth truth.csv");
+        for metric in ["itml", "rca"] {
+            let found = folder.json(&format!(
+                "{run} --metric {metric} -o l.csv --predict x.{} --predicted new.csv",
+                &reduced[2..5]
+            ));
+            let ari = found["scores"]["ari"].as_f64().unwrap();
+            assert!(ari > 0.9, "{reduced} {metric}: {ari}");
+            assert_eq!(folder.read("l.csv"), folder.read("new.csv"), "{reduced} {metric}");
+        }
+        let ran = folder.ok(&format!("{run} --metric itml -o l.csv"));
+        assert!(ran.stderr.contains("itml: standardize=false, since"), "{}", ran.stderr);
+        let asked = "--metric itml --param standardize=true -o l.csv";
+        let ran = folder.ok(&format!("{run} {asked}"));
+        assert!(!ran.stderr.contains("standardize=false"), "{}", ran.stderr);
+    }
+    let plain = "cluster x.csv --labels labels.csv --method kmeans --metric itml -o l.csv";
+    assert!(!folder.ok(plain).stderr.contains("standardize=false"));
+    folder.write("pairs.csv", "0,3,must\n0,1,cannot\n1,2,cannot\n3,6,must\n4,8,cannot\n");
+    let complete = "complete x.mtx --constraints pairs.csv --clusters 3 -o l.csv";
+    let ran = folder.ok(&format!("{complete} --method rdml"));
+    assert!(ran.stderr.contains("rdml: standardize=false, since"), "{}", ran.stderr);
+    assert!(!folder.ok(&format!("{complete} --method mccc")).stderr.contains("standardize="));
 }

@@ -168,6 +168,7 @@ pub(crate) fn features(
     notes: &mut Vec<String>,
 ) -> Result<DataTable> {
     let mut rows = Rows::open(file, wanted.tabs, notes)?;
+    rows.take_numbered_header()?;
     let mut roles = wanted.feature_roles(&rows.names, notes)?;
     if roles[0] == Role::Maybe && !rows.record.get(0).is_some_and(is_id_text) {
         roles[0] = Role::Value;
@@ -381,6 +382,22 @@ impl<R: Read> Rows<R> {
             );
         }
         Ok(Rows { records, record, line, names, first })
+    }
+
+    /// Takes `,0,1,...` for what it is in a table of features: the header that pandas writes where
+    /// columns have no names, with that of the row numbers in front.
+    fn take_numbered_header(&mut self) -> Result<()> {
+        let mut cells = self.record.iter().map(<[u8]>::trim_ascii);
+        let header = self.first.is_none()
+            && self.names.len() > 2
+            && cells.next().is_some_and(<[u8]>::is_empty)
+            && cells.zip(&self.names).all(|(cell, number)| cell == number.as_bytes());
+        if header {
+            self.names.insert(0, String::new());
+            self.names.pop();
+            self.line = self.records.next(&mut self.record)?;
+        }
+        Ok(())
     }
 
     /// Hands out the rows.

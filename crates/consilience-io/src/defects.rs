@@ -3,6 +3,7 @@
 use consilience_core::{Error, ErrorKind, Result};
 
 use crate::fault::{excerpt, first, malformed};
+use crate::label::has_decimal_comma;
 
 /// How many columns a message names.
 const SHOWN: usize = 20;
@@ -68,7 +69,8 @@ impl Defects {
         {
             let (place, text) = &self.columns[only].first_text;
             let column = describe(only);
-            return Err(malformed(format!("{place}, {column}: {text:?}; expected a number")));
+            let hint = decimal_comma(text);
+            return Err(malformed(format!("{place}, {column}: {text:?}; expected a number{hint}")));
         }
         if !textual.is_empty() {
             let columns = listed(&textual, |c| {
@@ -79,8 +81,10 @@ impl Defects {
                 1 => "1 column is not numeric".into(),
                 many => format!("{many} columns are not numeric"),
             };
+            let hints = textual.iter().map(|&c| decimal_comma(&self.columns[c].first_text.1));
+            let hint = hints.max().unwrap_or_default();
             return Err(malformed(format!(
-                "{what}: {columns}; expected numbers, or columns that are given as {WAYS}"
+                "{what}: {columns}; expected numbers, or columns that are given as {WAYS}{hint}"
             )));
         }
         let holes = of(|defect| defect.missing);
@@ -101,6 +105,31 @@ pub(crate) const WAYS: &str = "id, categorical or dropped";
 /// What to do with holes.
 pub(crate) const NUMBERS: &str = "a number in every row, or a way to fill the holes";
 
+/// What to say of a number with a decimal comma.
+fn decimal_comma(text: &str) -> &'static str {
+    match has_decimal_comma(text) {
+        true => "; numbers are written with a decimal point, as 1.5, not with a decimal comma",
+        false => "",
+    }
+}
+
 fn listed(columns: &[usize], describe: impl Fn(usize) -> String) -> String {
     first(SHOWN, columns.iter().map(|&c| describe(c)), columns.len(), "columns more")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Format, Input};
+
+    #[test]
+    fn decimal_commas_are_told() {
+        let said = |text: &str| {
+            let input = Input::in_memory(text.as_bytes(), Format::Csv);
+            input.features(&()).unwrap_err().message().to_owned()
+        };
+        assert!(said("a;b\n1,5;2\n2,5;3\n").contains("not with a decimal comma"));
+        assert!(said("a;b\n1,5;2\n2;3\n").contains("not with a decimal comma"));
+        assert!(!said("a;b\nx;2\ny;3\nx;4\n").contains("decimal"));
+        assert!(!said("a;b\nx,y;2\ny;3\ny;4\n").contains("decimal"));
+    }
 }

@@ -147,7 +147,9 @@ impl<'a> Input<'a> {
         /// The column that holds the ids of the objects, by its name or its number in the file.
         /// Default a first column that is called `id` or that holds another text in every row,
         /// where other columns follow, unless most of these say numbers in a CSV file of features;
-        /// in an `.npz` archive the array `id` or `ids`.
+        /// of features also a first column that counts the rows and has no name or one that
+        /// programs give to row numbers, such as `Unnamed: 0` and `index`; in an `.npz` archive the
+        /// array `id` or `ids`.
         pub fn id(mut self, column: impl Into<String>) { self.wanted.id = Some(column.into()) }
 
         /// Whether the column of [`Input::id`] may be missing, and is then looked for as without
@@ -170,6 +172,12 @@ impl<'a> Input<'a> {
         /// Default none.
         pub fn categorical(mut self, columns: impl IntoIterator<Item = impl Into<String>>) {
             self.wanted.categorical = texts(columns)
+        }
+
+        /// Columns of features by the names that they have for other objects, as those of a fitted
+        /// model: what is called so is a feature, also where it counts the rows. Default none.
+        pub fn known_columns(mut self, columns: impl IntoIterator<Item = impl Into<String>>) {
+            self.wanted.known = texts(columns)
         }
 
         /// Whether features may be missing, which [`Input::data_table`] then gives as NaN. Default
@@ -266,7 +274,13 @@ impl<'a> Input<'a> {
             return Ok(None);
         }
         let all = npz::names(self.open_archive()?)?;
-        let Some(names) = mixed::members(&all) else { return Ok(None) };
+        let Some(names) = mixed::members(&all) else {
+            npz::chosen(&all, None).map_err(|error| {
+                let also = "an ensemble with an array for each member has member_0, member_1, ...";
+                malformed(format!("{}; {also}", error.message()))
+            })?;
+            return Ok(None);
+        };
         let floats = |name: &str| self.archived(Some(name), observer, |s| s.features())?.into_f64();
         let labels = |name: &str| self.archived(Some(name), observer, |s| s.labels())?.into_table();
         let table = mixed::read(names, floats, labels)?;
@@ -458,7 +472,7 @@ impl<'a> Input<'a> {
                 edges::from_csv(file, objects, ids, observer, &self.allowance(), notes)
             }
             _ => {
-                let table = self.feature_table(observer, notes)?.into_features()?.into_f64()?;
+                let table = self.table_as_it_is(observer, notes)?.into_features()?.into_f64()?;
                 edges::from_numbers(table.view(), objects, ids, &self.allowance(), notes)
             }
         })
@@ -682,7 +696,18 @@ impl<'a> Input<'a> {
         chosen::table(table, ids.map(Texts::into_ids).transpose()?, &wanted)
     }
 
+    /// The columns of features, without those that count the rows for no other reason than that a
+    /// program has written them so.
     fn feature_table(&self, observer: &dyn Observer, notes: &mut Vec<String>) -> Result<DataTable> {
+        let table = self.table_as_it_is(observer, notes)?;
+        table.without_row_numbers(&self.wanted.known, notes)
+    }
+
+    fn table_as_it_is(
+        &self,
+        observer: &dyn Observer,
+        notes: &mut Vec<String>,
+    ) -> Result<DataTable> {
         match self.format {
             #[cfg(feature = "npy")]
             Format::Npy => {

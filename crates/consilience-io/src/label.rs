@@ -38,10 +38,16 @@ pub(crate) fn number(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
+/// Whether a text is a number but for a comma in place of the decimal point.
+pub(crate) fn has_decimal_comma(text: &str) -> bool {
+    text.contains(',') && number(text.trim().replacen(',', ".", 1).as_bytes()).is_some()
+}
+
 /// Whether more than half of some texts say numbers.
 pub(crate) fn mostly_numbers<'a>(texts: impl Iterator<Item = &'a str>) -> bool {
     let counts = texts.fold((0usize, 0usize), |(all, numbers), text| {
-        (all + 1, numbers + usize::from(number(text.trim().as_bytes()).is_some()))
+        let is_one = number(text.trim().as_bytes()).is_some() || has_decimal_comma(text);
+        (all + 1, numbers + usize::from(is_one))
     });
     2 * counts.1 > counts.0
 }

@@ -98,6 +98,7 @@ mod place;
 #[cfg(feature = "csv")]
 mod records;
 mod roles;
+mod row_numbers;
 mod sink;
 mod sparse;
 mod table;

@@ -25,24 +25,7 @@ pub(crate) fn read<R: Read + Seek, T>(
 ) -> Result<T> {
     let mut archive = open(file)?;
     let names = arrays(&archive);
-    // Ids come along with another array.
-    let tables: Vec<String> = names.iter().filter(|name| !is_ids(name)).cloned().collect();
-    let name = match (array, &names[..]) {
-        (_, []) => return Err(malformed("an archive without arrays")),
-        (Some(name), _) if names.iter().any(|n| n == name) => name,
-        (Some(name), _) => {
-            return Err(malformed(format!("no array {name:?} among {}", listed(&names))));
-        }
-        (None, [only]) => only,
-        (None, _) if tables.len() == 1 => &tables[0],
-        (None, _) => {
-            return Err(malformed(format!(
-                "several arrays: {}; choose one as FILE.npz:{}",
-                listed(&names),
-                tables.first().unwrap_or(&names[0])
-            )));
-        }
-    };
+    let name = chosen(&names, array)?;
     let mut entry = archive
         .by_name(&format!("{name}.npy"))
         .map_err(|error| unreadable(error, &format!("array {name:?} is damaged")))?;
@@ -53,6 +36,28 @@ pub(crate) fn read<R: Read + Seek, T>(
             if names.len() > 1 { within(format!("array {name:?}"))(error) } else { error }
         },
     )
+}
+
+/// The array to read among those of some names: the one that is asked for, or the only one beside
+/// one of ids.
+pub(crate) fn chosen<'n>(names: &'n [String], array: Option<&str>) -> Result<&'n str> {
+    // Ids come along with another array.
+    let tables: Vec<&String> = names.iter().filter(|name| !is_ids(name)).collect();
+    match (array, names) {
+        (_, []) => Err(malformed("an archive without arrays")),
+        (Some(array), _) => names
+            .iter()
+            .find(|name| *name == array)
+            .map(String::as_str)
+            .ok_or_else(|| malformed(format!("no array {array:?} among {}", listed(names)))),
+        (None, [only]) => Ok(only),
+        (None, _) if tables.len() == 1 => Ok(tables[0]),
+        (None, _) => Err(malformed(format!(
+            "several arrays: {}; choose one as FILE.npz:{}",
+            listed(names),
+            tables.first().map_or(&names[0], |first| first)
+        ))),
+    }
 }
 
 /// The bytes of a small array, its header among them.

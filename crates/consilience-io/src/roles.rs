@@ -24,6 +24,8 @@ pub(crate) struct Wanted {
     pub(crate) drop: Vec<String>,
     /// Columns of features that hold categories.
     pub(crate) categorical: Vec<String>,
+    /// Columns of features that are known from other objects.
+    pub(crate) known: Vec<String>,
     /// Whether features may be missing.
     pub(crate) missing: bool,
     /// Whether columns of text are expected to be separated by tabs.
@@ -207,7 +209,15 @@ pub fn order_of_columns(wanted: &[String], given: &[String]) -> Result<Option<Or
     if are_numbered(wanted) || are_numbered(given) {
         return Ok(None);
     }
-    let (missing, unknown) = (without(wanted, given), without(given, wanted));
+    let lower = |names: &[String]| names.iter().map(|n| any_case(n)).collect::<Vec<_>>();
+    if let Some(order) = places_of_names(&lower(wanted), &lower(given)) {
+        let note = "columns are called otherwise by upper and lower case alone; they are taken by \
+                    name";
+        return Ok(Some((Some(order), note)));
+    }
+    let none_known = without(wanted, given, str::to_owned).len() == wanted.len();
+    let form = if none_known { any_case } else { str::to_owned };
+    let (missing, unknown) = (without(wanted, given, form), without(given, wanted, form));
     ensure_format!(
         missing.len() == wanted.len(),
         "{}; expected the columns {}, in any order, or names of which none is among them for \
@@ -224,14 +234,19 @@ pub fn order_of_columns(wanted: &[String], given: &[String]) -> Result<Option<Or
     Ok(Some((None, note)))
 }
 
-/// The names that are not among others.
-fn without<'n>(names: &'n [String], others: &[String]) -> Vec<&'n str> {
-    let others: HashSet<&str> = others.iter().map(|name| name.trim()).collect();
-    names.iter().map(|name| name.trim()).filter(|name| !others.contains(name)).collect()
+/// A name as it is compared where upper and lower case are the same.
+fn any_case(name: &str) -> String {
+    name.to_lowercase()
+}
+
+/// The names that are not among others, compared in some form.
+fn without<'n>(names: &'n [String], others: &[String], form: fn(&str) -> String) -> Vec<&'n str> {
+    let others: HashSet<String> = others.iter().map(|name| form(name.trim())).collect();
+    names.iter().map(|name| name.trim()).filter(|name| !others.contains(&form(name))).collect()
 }
 
 /// Whether columns have no names but their numbers.
-fn are_numbered(names: &[String]) -> bool {
+pub(crate) fn are_numbered(names: &[String]) -> bool {
     names.iter().enumerate().all(|(at, name)| *name == at.to_string())
 }
 
@@ -272,6 +287,10 @@ mod tests {
         let expected = "no column b, and unknown z; expected the columns a, b, c, in any order";
         assert!(some.contains(expected), "{some}");
         assert!(said(&["a", "b", "c"], &["a", "b", "c2"]).contains("no column c, and unknown c2"));
+        let (cased, note) = order(&["len", "wid"], &["Wid", " Len"]).unwrap();
+        assert!(cased == Some(vec![1, 0]) && note.contains("by upper and lower case"), "{note}");
+        assert!(said(&["len", "wid"], &["Wid", "LENGTH"]).contains("no column len, and unknown"));
+        assert!(said(&["a", "b"], &["A", "A"]).contains("some are called alike"));
         let twice = said(&["a", "a", "b"], &["a", "b", "a"]);
         assert!(twice.contains("of which some are called alike"), "{twice}");
     }

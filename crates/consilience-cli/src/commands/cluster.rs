@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
             "--model {path}: only --method consensus writes a model"
         )));
     }
-    let method = Method::parse(args, name)?;
+    let mut method = Method::parse(args, name)?;
     let outputs = args.labelling.outputs(&args.common)?;
 
     let start = Instant::now();
@@ -41,6 +41,10 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let seed = args.common.seed;
     let path = args::given(args.features.as_deref(), "FEATURES")?;
     let table = args.labelling.reading.features(path, sparse, seed, terminal)?;
+    if table.is_reduced() && name != AUTO {
+        let metric = choices::find("--metric", &args.metric, &tables::METRICS)?;
+        choices::of_reduced(metric, &mut method.metric_params, terminal);
+    }
     let features = table.view();
     let n = features.n_objects();
     let (side, known) = side_information(args, &table.objects(), terminal)?;

@@ -32,8 +32,10 @@ pub(crate) fn run(args: &Predict, terminal: &Terminal) -> Outcome<()> {
         return Err(files::read_twice());
     }
     let model = read(&args.model)?;
-    let table = files::new_features(&args.features, &args.drop, terminal)?;
-    let table = match model.feature_names() {
+    let names = model.feature_names();
+    let known = names.unwrap_or_default();
+    let table = files::new_features(&args.features, &args.drop, known, terminal)?;
+    let table = match names {
         Some(names) => table.in_the_order_of(names, &args.features, terminal)?,
         None => table,
     };

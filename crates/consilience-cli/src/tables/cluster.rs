@@ -23,7 +23,7 @@ const BOUND: Meaning = [
 ];
 const STANDARDIZE: Meaning = [
     "each feature is divided by its own deviation first, not all by one number",
-    "true",
+    "true; false behind a truncated SVD (--svd, sparse features)",
     "true, false",
 ];
 const ITERATIONS: Meaning = ["iterations at most", "100", "at least 1"];

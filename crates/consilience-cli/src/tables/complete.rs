@@ -26,13 +26,16 @@ const PER_OBJECT: Meaning = [
     "not used: smoothing",
     "above 0",
 ];
-const STANDARDIZE: Meaning =
-    ["features are standardized first, not taken as they are", "true", "true, false"];
+const STANDARDIZE: Meaning = [
+    "features are standardized first, not taken as they are",
+    "true; false behind a truncated SVD (--svd, sparse features)",
+    "true, false",
+];
 /// With answers.
 const FRAME: Meaning = [
     STANDARDIZE[0],
-    "true; false where that keeps more of the answers about objects left out, by their standard \
-     errors",
+    "true; false behind a truncated SVD, and where that keeps more of the answers about objects \
+     left out, by their standard errors",
     STANDARDIZE[2],
 ];
 const CUT: Meaning =

@@ -90,6 +90,22 @@ fn features_with_categories_and_holes() {
 }
 
 #[test]
+fn row_numbers_are_ids() {
+    let counted: ArrayRef = Arc::new(UInt64Array::from_iter_values(0..6));
+    let x: ArrayRef = Arc::new(Float32Array::from(vec![1.5, 2.5, 1.0, 0.5, 9.5, 1.0]));
+    let columns = vec![("index", counted), ("x", x), ("colour", colours())];
+    let bytes = file(columns.clone(), None);
+    let input = Input::in_memory(&bytes, Format::Arrow);
+    let table = input.categorical(["colour"]).data_table(&()).unwrap().output;
+    assert_eq!((table.number_names(), table.ids().unwrap().get(5)), (&["x".to_owned()][..], "5"));
+    // Also where only categories are left.
+    let bytes = file(vec![columns[0].clone(), columns[2].clone()], None);
+    let input = Input::in_memory(&bytes, Format::Arrow);
+    let table = input.categorical(["colour"]).data_table(&()).unwrap().output;
+    assert!(table.numbers().is_none() && table.ids().is_some());
+}
+
+#[test]
 fn types_that_are_neither_numbers_nor_text_are_named() {
     let dates: ArrayRef = Arc::new(arrow_array::Date32Array::from(vec![1, 2]));
     let bytes = file(vec![("born", dates)], None);

@@ -22,8 +22,10 @@
 //! # Ids
 //!
 //! A first column that is called `id`, or that holds another text in every row, most of them no
-//! numbers, names the objects. Ids go to every output of the program, and truth, constraints,
-//! answers and other tables are joined by them.
+//! numbers, names the objects. So does, in a table of features, one of row numbers under no name or
+//! one such as `Unnamed: 0`, `index` and `X`: programs write these without being asked, and a note
+//! says so. Ids go to every output of the program, and truth, constraints, answers and other tables
+//! are joined by them.
 //!
 //! ```
 //! # #[cfg(feature = "io")] {
@@ -121,6 +123,10 @@
 //!
 //! In the program `generate words.mtx --method spherical-kmeans` keeps them sparse; where a method
 //! needs a table, `--svd 50` says how many columns it gets (100 without it).
+//!
+//! The columns of an SVD have one unit, and the last of many hold little but noise: what learns a
+//! metric on them should take them as they are, as [`Itml`](crate::metric::Itml) with
+//! `standardize(false)`, which is what the program does.
 //!
 //! # More than labels
 //!

@@ -23,14 +23,19 @@ use crate::terminal::Terminal;
 pub(super) fn run(args: &Complete, path: &Path, terminal: &Terminal) -> Outcome<()> {
     let name = args.method.as_deref().unwrap_or("rdml");
     let ask = Ask::new(given(args.clusters, "--clusters K")?, args.common.seed);
-    let method = choices::find("--method", name, &ANSWERED)
-        .map_err(|failure| failure.within("with --answers"))?
-        .build(&ask, &args.params)?;
+    let choice = choices::find("--method", name, &ANSWERED)
+        .map_err(|failure| failure.within("with --answers"))?;
+    let mut params = args.params.clone();
+    let mut method = choice.build(&ask, &params)?;
     let outputs = args.labelling.outputs(&args.common)?;
 
     let start = Instant::now();
     let features = given(args.features.as_deref(), "FEATURES")?;
     let table = args.labelling.reading.features(features, false, args.common.seed, terminal)?;
+    if table.is_reduced() {
+        choices::of_reduced(choice, &mut params, terminal);
+        method = choice.build(&ask, &params)?;
+    }
     let objects = table.objects();
     let answers = files::answer_table(path, objects.ids.as_ref(), terminal)?;
     files::check_named(&answers, path, &objects)?;
@@ -41,7 +46,7 @@ pub(super) fn run(args: &Complete, path: &Path, terminal: &Terminal) -> Outcome<
     let read = start.elapsed();
 
     let start = Instant::now();
-    let named = args.params.iter().any(|param| param.split('=').next() == Some("standardize"));
+    let named = params.iter().any(|param| param.split('=').next() == Some("standardize"));
     let fit = method.crowd.fit(table.view(), &answers, terminal)?;
     let fit = match fit.output.left_out {
         Some(standardized) if !named => {

@@ -21,12 +21,17 @@ use crate::terminal::Terminal;
 pub(super) fn run(args: &Complete, constraints: &Path, terminal: &Terminal) -> Outcome<()> {
     let name = args.method.as_deref().unwrap_or("mccc");
     let ask = Ask::new(given(args.clusters, "--clusters K")?, args.common.seed);
-    let method = choices::find("--method", name, &METHODS)?.build(&ask, &args.params)?;
+    let (choice, mut params) = (choices::find("--method", name, &METHODS)?, args.params.clone());
+    let mut method = choice.build(&ask, &params)?;
     let outputs = args.labelling.outputs(&args.common)?;
 
     let start = Instant::now();
     let features = given(args.features.as_deref(), "FEATURES")?;
     let table = args.labelling.reading.features(features, false, args.common.seed, terminal)?;
+    if table.is_reduced() {
+        choices::of_reduced(choice, &mut params, terminal);
+        method = choice.build(&ask, &params)?;
+    }
     let objects = table.objects();
     let constraints = files::constraints(constraints, &objects, terminal)?;
     let beside = args.labelling.read(&table, terminal)?;
