@@ -307,21 +307,26 @@ impl Merging {
     }
 
     /// Compact labels of all objects.
-    fn labels(&self) -> Vec<u32> {
+    fn labels(&mut self) -> Vec<u32> {
         let mut number = BTreeMap::new();
-        let root = |i: usize| {
-            let mut at = i as u32;
-            while self.parent[at as usize] != at {
-                at = self.parent[at as usize];
-            }
-            at
-        };
         (0..self.parent.len())
             .map(|i| {
                 let next = number.len() as u32;
-                *number.entry(root(i)).or_insert(next)
+                *number.entry(self.root(i)).or_insert(next)
             })
             .collect()
+    }
+
+    /// The cluster that stands for an object's; ways to it become half as long each time.
+    fn root(&mut self, mut at: usize) -> usize {
+        loop {
+            let up = self.parent[at] as usize;
+            if up == at {
+                return at;
+            }
+            self.parent[at] = self.parent[up];
+            at = self.parent[at] as usize;
+        }
     }
 }
 

@@ -147,8 +147,8 @@ impl ConsensusMetric {
     /// The clustering that cross-validation chooses, ready to label objects; `constraints` are
     /// those followed. Where the metric without grown members breaks more of them than the plain
     /// consensus, in both of which linked objects are assigned as groups, by more than the square
-    /// root of their number, the plain consensus takes its place. The report notes which it is,
-    /// tells of the embeddings where their clusters were placed by a sample or by inexact
+    /// root of those that it breaks, the plain consensus takes its place. The report notes which it
+    /// is, tells of the embeddings where their clusters were placed by a sample or by inexact
     /// eigenvectors, and says where the metric of all links stopped before it was solved.
     ///
     /// Centres are found on at most 65,536 microclusters, on 4,096 in cross-validation; all objects

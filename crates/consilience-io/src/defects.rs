@@ -108,7 +108,9 @@ pub(crate) const NUMBERS: &str = "a number in every row, or a way to fill the ho
 /// What to say of a number with a decimal comma.
 fn decimal_comma(text: &str) -> &'static str {
     match has_decimal_comma(text) {
-        true => "; numbers are written with a decimal point, as 1.5, not with a decimal comma",
+        true => {
+            "; numbers are written as 1.5 and 1234, not with a decimal comma or one of thousands"
+        }
         false => "",
     }
 }

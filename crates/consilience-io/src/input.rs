@@ -147,9 +147,9 @@ impl<'a> Input<'a> {
         /// The column that holds the ids of the objects, by its name or its number in the file.
         /// Default a first column that is called `id` or that holds another text in every row,
         /// where other columns follow, unless most of these say numbers in a CSV file of features;
-        /// of features also a first column that counts the rows and has no name or one that
-        /// programs give to row numbers, such as `Unnamed: 0` and `index`; in an `.npz` archive the
-        /// array `id` or `ids`.
+        /// of features also a first column of whole numbers, no two alike, that has no name or is
+        /// called `Unnamed: 0` or the like, or that counts the rows under a name that programs give
+        /// to row numbers, such as `index`; in an `.npz` archive the array `id` or `ids`.
         pub fn id(mut self, column: impl Into<String>) { self.wanted.id = Some(column.into()) }
 
         /// Whether the column of [`Input::id`] may be missing, and is then looked for as without
@@ -700,7 +700,7 @@ impl<'a> Input<'a> {
     /// program has written them so.
     fn feature_table(&self, observer: &dyn Observer, notes: &mut Vec<String>) -> Result<DataTable> {
         let table = self.table_as_it_is(observer, notes)?;
-        table.without_row_numbers(&self.wanted.known, notes)
+        table.without_row_numbers(&self.wanted.known, &self.allowance(), notes)
     }
 
     fn table_as_it_is(

@@ -210,6 +210,9 @@ pub fn read_labels(path: impl AsRef<Path>) -> Result<Partition> {
 /// # Ok::<(), consilience::Error>(())
 /// ```
 ///
+/// Ids, and a first column of [row numbers](Input::id), are left out; [`Input::data_table`] has
+/// them.
+///
 /// # Errors
 /// As [`Input::features`].
 pub fn read_features(path: impl AsRef<Path>) -> Result<FeatureTable> {

@@ -19,13 +19,22 @@ pub(crate) struct Lookup<'a> {
     count: usize,
     /// Whether some cell is no number of an object.
     no_number: bool,
+    /// Whether some cell is the id of one object and the number of another.
+    ambiguous: bool,
 }
 
 impl<'a> Lookup<'a> {
     /// Without ids cells are numbers.
     pub(crate) fn of(ids: Option<&'a ObjectIds>) -> Result<Self> {
         let ids = ids.map(ObjectIds::index).transpose()?;
-        Ok(Lookup { ids, found: false, unknown: None, count: 0, no_number: false })
+        Ok(Lookup {
+            ids,
+            found: false,
+            unknown: None,
+            count: 0,
+            no_number: false,
+            ambiguous: false,
+        })
     }
 
     /// Whether a cell is an id.
@@ -44,6 +53,7 @@ impl<'a> Lookup<'a> {
         };
         let id = ids.get(cell).copied();
         self.found |= id.is_some();
+        self.ambiguous |= id.is_some() && id != number;
         self.no_number |= number.is_none_or(|number| number >= ids.len());
         if id.is_none() {
             self.count += 1;
@@ -57,7 +67,12 @@ impl<'a> Lookup<'a> {
     pub(crate) fn kind(&self, notes: &mut Vec<String>) -> Result<usize> {
         match (&self.ids, &self.unknown) {
             (None, _) => Ok(1),
-            (Some(_), None) => Ok(0),
+            (Some(_), None) => {
+                if self.ambiguous && !self.no_number {
+                    notes.push("its objects were read as ids, not as row numbers from 0".into());
+                }
+                Ok(0)
+            }
             (Some(_), Some(_)) if !self.found && !self.no_number => {
                 notes.push("its objects are none of the ids and were read as row numbers".into());
                 Ok(1)

@@ -211,8 +211,8 @@ pub fn order_of_columns(wanted: &[String], given: &[String]) -> Result<Option<Or
     }
     let lower = |names: &[String]| names.iter().map(|n| any_case(n)).collect::<Vec<_>>();
     if let Some(order) = places_of_names(&lower(wanted), &lower(given)) {
-        let note = "columns are called otherwise by upper and lower case alone; they are taken by \
-                    name";
+        let note = "names of columns differ from those before by upper and lower case alone; they \
+                    are taken by name";
         return Ok(Some((Some(order), note)));
     }
     let none_known = without(wanted, given, str::to_owned).len() == wanted.len();

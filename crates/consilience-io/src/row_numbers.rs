@@ -5,17 +5,20 @@ use consilience_core::Result;
 use ndarray::Array2;
 use rustc_hash::FxHashSet;
 
-use crate::allowance::no_room;
+use crate::allowance::{Allowance, bytes_of, no_room};
 use crate::data_table::DataTable;
 use crate::fault::{excerpt, malformed};
 use crate::features::FeatureTable;
-use crate::ids::ObjectIds;
+use crate::ids::Texts;
 use crate::label::EXACT;
 use crate::roles::are_numbered;
 
 /// What programs call a column of row numbers, beside no name at all.
 const NAMES: [&str; 9] =
     ["index", "row", "rownames", "row.names", "row_names", "row_nr", "level_0", "...1", "X"];
+
+/// Rows from which on it is no chance that a column counts them.
+const ENOUGH: usize = 3;
 
 /// Whether a column has no name, or the one that pandas gives to such a column.
 fn unnamed(name: &str) -> bool {
@@ -54,27 +57,40 @@ fn consecutive(mut values: impl Iterator<Item = f64>) -> bool {
 }
 
 /// Whether values are whole numbers, no two alike, as the rows of a part of a table have them.
-fn distinct(values: impl Iterator<Item = f64>, count: usize) -> Result<bool> {
+fn distinct(
+    values: impl Iterator<Item = f64>,
+    count: usize,
+    allowance: &Allowance,
+) -> Result<bool> {
+    let bytes = bytes_of::<(u64, u64)>(count);
+    allowance.take(bytes)?;
     let mut seen = FxHashSet::default();
     seen.try_reserve(count).map_err(|_| no_room::<u64>(count))?;
     let mut whole =
         values.map(|value| (value.fract() == 0.0 && (0.0..EXACT).contains(&value), value));
-    Ok(whole.all(|(whole, value)| whole && seen.insert(value as u64)))
+    let found = whole.all(|(whole, value)| whole && seen.insert(value as u64));
+    allowance.give_back(bytes);
+    Ok(found)
 }
 
 impl DataTable {
     /// The same where columns in front that count the rows are no features: the first gives the
-    /// ids, where the table has none. `known` are columns of other objects, which stay what they
-    /// are. Other columns that count the rows stay, which a note asks about.
+    /// ids, where the table has none; behind ids only what has no name is taken for more of them.
+    /// `known` are columns of other objects, which stay what they are. Other columns that count the
+    /// rows stay, which a note asks about.
     pub(crate) fn without_row_numbers(
         mut self,
         known: &[String],
+        allowance: &Allowance,
         notes: &mut Vec<String>,
     ) -> Result<Self> {
-        while self.starts_with_row_numbers(known)? {
+        while self.starts_with_row_numbers(known, allowance)? {
             let read = if self.ids.is_none() {
-                let numbers = self.column(0).into_iter().flatten().map(|x| (x as u64).to_string());
-                self.ids = Some(ObjectIds::new(numbers)?);
+                let mut numbers = Texts::default();
+                for x in self.column(0).into_iter().flatten() {
+                    numbers.push(&(x as u64).to_string(), allowance)?;
+                }
+                self.ids = Some(numbers.into_ids()?);
                 "was read as the ids of the objects"
             } else {
                 "was left out"
@@ -107,24 +123,27 @@ impl DataTable {
         }
     }
 
-    fn starts_with_row_numbers(&self, known: &[String]) -> Result<bool> {
+    fn starts_with_row_numbers(&self, known: &[String], allowance: &Allowance) -> Result<bool> {
         let Some(name) = self.names.first().map(|name| name.trim()) else { return Ok(false) };
         let alone = self.names.len() == 1 && self.categories.is_none();
         // As many as are known of others: all are features.
         let all_known = self.names.len() == known.len() || is_known(name, known);
-        let (unnamed, usual) = (unnamed(name), usual(name));
+        let (unnamed, usual) = (unnamed(name), usual(name) && self.ids.is_none());
         if alone || all_known || are_numbered(&self.names) || !(unnamed || usual) {
             return Ok(false);
         }
         let column = || self.column(0).into_iter().flatten();
         // Of a part of a table the rows are not in order.
-        let part = unnamed || self.names.len() == known.len() + 1;
-        Ok(consecutive(column()) || (part && distinct(column(), self.rows)?))
+        let part = unnamed || (!known.is_empty() && self.names.len() == known.len() + 1);
+        if part {
+            return distinct(column(), self.rows, allowance);
+        }
+        Ok(self.rows >= ENOUGH && consecutive(column()))
     }
 
     /// Notes columns of numbers that count the rows, as far as they are not known from others.
     fn ask_about_row_numbers(&self, known: &[String], notes: &mut Vec<String>) {
-        if self.rows <= 2 || self.names.len() < 2 {
+        if self.rows < ENOUGH || self.names.len() < 2 {
             return;
         }
         // Without a header only the first is one: this is where programs put them.
@@ -185,7 +204,18 @@ mod tests {
         // Some rows of a table.
         assert_eq!(ids(&read(",a\n17,2.5\n3,4.5\n").output), ["17", "3"]);
         assert!(ids(&read(",a\n17,2.5\n17,4.5\n").output).is_empty());
-        assert!(ids(&read("index,a\n17,2.5\n3,4.5\n").output).is_empty());
+        for kept in [
+            "index,a\n17,2.5\n3,4.5\n",
+            "X,Y\n1,5\n",
+            "X,Y\n0,5\n1,2\n",
+            "index,colour\n100,red\n501,blue\n7,red\n",
+        ] {
+            let input = Input::in_memory(kept.as_bytes(), Format::Csv).categorical(["colour"]);
+            assert!(ids(&input.data_table(&()).unwrap().output).is_empty(), "{kept}");
+        }
+        // Behind the ids a name is a name.
+        let table = read("id,X,Y\na,0,2.5\nb,1,4.5\nc,2,1.5\n").output;
+        assert_eq!((table.number_names().join(" "), ids(&table)[0]), ("X Y".to_owned(), "a"));
     }
 
     #[test]

@@ -28,8 +28,9 @@ const AMBIGUOUS: (f64, f64) = (0.1, 0.9);
 /// the more they differ: with v the variance of their logarithms it is
 /// `exp((mean / v + ln 7 / s) / (1 / v + 1 / s))`, s = 1/4. One cluster is never recommended where
 /// objects differ: no criterion can compare it. Where members are all alike, their number is
-/// recommended, also beyond the default of those tried. A criterion that is the same for all numbers tried
-/// chooses none. A number that is known from elsewhere is worth more than all of this.
+/// recommended, also beyond those tried unless a largest one was asked for or objects are sampled.
+/// A criterion that is the same for all numbers tried chooses none. A number that is known from
+/// elsewhere is worth more than all of this.
 ///
 /// - *eigengap*: the widest gap `lambda_k - lambda_(k+1)` between the squared singular values of
 ///   the degree-normalized incidence.

@@ -166,13 +166,21 @@ impl Evidence {
     }
 
     /// How probable answers, rates and odds are, in logarithms but for a constant, given which
-    /// pairs are together and how purely.
-    pub(super) fn log_posterior(&self, of: impl Fn(usize, usize) -> (bool, f64)) -> f64 {
+    /// pairs are together and how purely. Repeated answers weigh by the smaller of the correlations
+    /// here and there: both are compared by one measure, and clusters that answers contradict make
+    /// these look correlated.
+    pub(super) fn log_posterior(
+        &self,
+        there: &Evidence,
+        of: impl Fn(usize, usize) -> (bool, f64),
+    ) -> f64 {
         let mut sum = 0.0;
         for (&(i, j), asked) in &self.asked {
             let (together, purity) = of(i, j);
             for votes in asked.votes.chunk_by(|a, b| a.worker == b.worker) {
-                let Rates { together: p, apart: r, repeated } = self.rates[votes[0].worker];
+                let worker = votes[0].worker;
+                let Rates { together: p, apart: r, repeated } = self.rates[worker];
+                let repeated = repeated.min(there.rates[worker].repeated);
                 let same = if together { purity * p + (1.0 - purity) * r } else { r };
                 let share = 1.0 / (1.0 + (votes.len() as f64 - 1.0) * repeated);
                 let of = |v: &Vote| v.weight * if v.same { same } else { 1.0 - same }.ln();

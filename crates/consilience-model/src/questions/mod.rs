@@ -167,10 +167,10 @@ impl Questioner {
     /// ```
     ///
     /// # Complexity
-    /// O(m^2) time for m cells and O(a log a) for a answers so far, some seven times where these are
-    /// a quarter more than when they were understood anew last; where the metric is learned again,
-    /// after 100, 200, 400, ... answers, O(n (p r + m r)). What is known of answers and cells stands
-    /// twice in memory then.
+    /// O(m^2) time for m cells and O(a log a) for a answers so far. Where these are a quarter more
+    /// than when they were understood anew last, some ten times as much, if there is room for two;
+    /// where the metric is learned again, after 100, 200, 400, ... answers, O(n (p r + m r)). What
+    /// is known of answers and cells stands twice in memory then.
     ///
     /// # Errors
     /// An object that does not exist, the same object twice, fewer than two objects, not one group
@@ -201,12 +201,14 @@ impl Questioner {
         // Groups finer than the clusters do not show what workers join.
         let coarse = self.groups == self.clusters;
         let spent = self.spent + answers.iter().map(Answer::price).sum::<usize>();
+        // There are two meanwhile where the metric is learned again, and where answers are
+        // understood anew, which can be done without.
+        let twice = pairs.saturating_mul(2);
         let learns = coarse && spent >= FIRST_METRIC.max(2 * self.learned_at);
-        if learns || self.revises(spent) {
-            // There are two meanwhile.
-            let twice = pairs.saturating_mul(2);
+        if learns {
             self.options.memory.check_table("answers about pairs", twice, 1, PAIR_BYTES)?;
         }
+        let revises = self.revises(spent) && self.options.memory.allows_table(twice, 1, PAIR_BYTES);
         if learns {
             // Learning may be cancelled: this one is as before then.
             let mut next = self.clone();
@@ -220,7 +222,9 @@ impl Questioner {
         }
         self.evidence.estimate();
         self.join();
-        self.revise();
+        if revises {
+            self.revise();
+        }
         Ok(())
     }
 

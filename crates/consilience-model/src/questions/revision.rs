@@ -25,9 +25,6 @@ impl Questioner {
     /// classes contradict distances and are taken to guess. So answers are also understood from two
     /// other starts, and what is clearly more probable is kept.
     pub(super) fn revise(&mut self) {
-        if !self.revises(self.spent) {
-            return;
-        }
         self.revised_at = self.spent;
         for (by_distance, margin) in [(false, MARGIN.0), (true, MARGIN.1)] {
             let mut other = self.clone();
@@ -40,15 +37,16 @@ impl Questioner {
                 other.evidence.estimate();
                 other.join();
             }
-            if other.log_posterior() > self.log_posterior() + margin {
+            if other.log_posterior(self) > self.log_posterior(&other) + margin {
                 *self = other;
             }
         }
     }
 
-    /// How probable clusters, answers, rates and odds are together, but for a constant: every join
-    /// of the tree by distance is one of equal labels or not, every answer by its worker's rates.
-    fn log_posterior(&self) -> f64 {
+    /// How probable clusters, answers, rates and odds are together, but for a constant that is the
+    /// same for the rival: every join of the tree by distance is one of equal labels or not, every
+    /// answer by its worker's rates.
+    fn log_posterior(&self, rival: &Questioner) -> f64 {
         let labels = self.tree.labels(self.tree.made_for(self.clusters));
         let k = labels.iter().max().map_or(1, |&most| most as usize + 1);
         let (sizes, odds) = (self.cell_sizes(), self.evidence.odds);
@@ -59,6 +57,6 @@ impl Questioner {
             Some(((a, b), purity)) => (labels[a] == labels[b], purity),
             None => (true, 1.0),
         };
-        apart + together + self.evidence.log_posterior(of)
+        apart + together + self.evidence.log_posterior(&rival.evidence, of)
     }
 }

@@ -499,6 +499,69 @@ fn the_correlation_of_repeated_answers_is_estimated() {
     assert!(table.iter().all(|w| (w.same_together - 0.8).abs() < 0.12), "{table:?}");
 }
 
+/// What the first answers made of the clusters does not stay for that alone.
+#[test]
+fn answers_are_understood_from_other_starts_too() {
+    // Features that say nothing, and all answers at once, a tenth of them wrong.
+    for seed in 0..3 {
+        let mut draw = Seed(seed).derive("noise", 0).stream();
+        let x = Array2::from_shape_simple_fn((60, 4), || draw.normal());
+        let classes: Vec<usize> = (0..60).map(|i| i % 3).collect();
+        let mut say = || {
+            let i = draw.below(60);
+            let j = (i + 1 + draw.below(59)) % 60;
+            let same = (classes[i] == classes[j]) == (draw.uniform() < 0.9);
+            Answer::pair(draw.below(4), i, j, same)
+        };
+        let said: Vec<Answer> = (0..1_000).map(|_| say()).collect();
+        let mut questioner = QuestionerOptions::new(3).start(&x).unwrap();
+        questioner.answer(&said).unwrap();
+        assert!(nmi(&questioner.partition().unwrap(), &classes) > 0.95, "seed {seed}");
+    }
+    // Workers who flip coins about three far clusters.
+    let mut sum = 0.0;
+    for seed in 0..4 {
+        let mut draw = Seed(seed).derive("corners", 0).stream();
+        let place = |i: usize, j: usize| if j == i % 3 { 10.0 } else { 0.0 };
+        let x = Array2::from_shape_fn((150, 3), |(i, j)| place(i, j) + draw.normal());
+        let classes: Vec<usize> = (0..150).map(|i| i % 3).collect();
+        let mut questioner = QuestionerOptions::new(3).budget(200).start(&x).unwrap();
+        ask(&mut questioner, &classes, &[0.5; 4], seed);
+        sum += nmi(&questioner.partition().unwrap(), &classes);
+    }
+    assert!(sum > 3.0, "{sum}");
+}
+
+/// Clusters that a worker's repeated answers contradict make these look correlated, and must not be
+/// the more probable for it.
+#[test]
+fn repeated_answers_count_alike_for_both_clusterings_that_are_compared() {
+    for (times, right) in [(3, 0.8), (5, 0.8), (10, 0.9)] {
+        let mut draw = Seed(6).stream();
+        let mut known = Evidence::new(Odds { offset: 0.0, slope: 2.5, lapse: 0.05 });
+        let together = |i: usize| i.is_multiple_of(2);
+        let unrelated = |i: usize| (i / 2).is_multiple_of(2);
+        for i in 0..60 {
+            for _ in 0..times {
+                let same = together(i) == (draw.uniform() < right);
+                known.add((2 * i, 2 * i + 1), Vote { worker: 0, same, weight: 1.0 }, None);
+            }
+        }
+        let by = |clusters: &dyn Fn(usize) -> bool| {
+            let mut known = known.clone();
+            for (pair, asked) in &mut known.asked {
+                asked.elsewhere = if clusters(pair.0 / 2) { 20.0 } else { -20.0 };
+            }
+            known.estimate();
+            known
+        };
+        let (truth, other) = (by(&together), by(&unrelated));
+        let of_truth = truth.log_posterior(&other, |i, _| (together(i / 2), 1.0));
+        let of_other = other.log_posterior(&truth, |i, _| (unrelated(i / 2), 1.0));
+        assert!(of_truth > of_other + 20.0, "{times} times: {of_truth} and {of_other}");
+    }
+}
+
 /// Where labels are given what belongs together is joined before what does not, however far apart
 /// it lies.
 #[test]
