@@ -49,14 +49,7 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let n = features.n_objects();
     let (side, known) = side_information(args, &table.objects(), terminal)?;
     let classes = known.as_ref().map(|known| known.partition.n_clusters()).filter(|&k| k > 0);
-    let clusters = given(args.clusters)?.or(classes).ok_or_else(|| {
-        Failure::bad(if known.is_some() {
-            "expected --clusters K: no object has a label in --labels, so that nothing says how \
-             many clusters there are"
-        } else {
-            "expected --clusters K: without --labels nothing says how many clusters there are"
-        })
-    })?;
+    let clusters = given(args.clusters)?.or(classes).ok_or_else(|| no_number(known.is_some()))?;
     let beside = args.labelling.read(&table, terminal)?.knowing(known);
     let read = start.elapsed();
 
@@ -85,6 +78,16 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     }
     let assign = |new: Features<'_>| fit.output.assign(new);
     beside.finish(outputs, partition, assign, summary, &args.common, terminal)
+}
+
+/// Nothing says how many clusters there are, also where there are labels.
+fn no_number(labels: bool) -> Failure {
+    Failure::bad(if labels {
+        "expected --clusters K: no object has a label in --labels, so that nothing says how many \
+         clusters there are"
+    } else {
+        "expected --clusters K: without --labels nothing says how many clusters there are"
+    })
 }
 
 /// The method that is asked for; where something is known, `auto` without asking.
