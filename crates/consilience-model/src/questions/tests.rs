@@ -499,8 +499,8 @@ fn the_correlation_of_repeated_answers_is_estimated() {
     assert!(table.iter().all(|w| (w.same_together - 0.8).abs() < 0.12), "{table:?}");
 }
 
-/// Features that say nothing, and all answers at once, a tenth of them wrong: by what distances tell
-/// of the pairs workers would be taken to guess.
+/// Features that say nothing, and all answers at once, a tenth of them wrong: by what distances
+/// tell of the pairs workers would be taken to guess.
 #[test]
 fn answers_are_understood_from_other_starts_too() {
     for seed in 0..3 {
