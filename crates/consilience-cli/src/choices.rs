@@ -199,8 +199,7 @@ pub(crate) fn of_reduced<T, A>(
     params: &mut Vec<String>,
     terminal: &Terminal,
 ) {
-    let named = |param: &String| param.split('=').next() == Some(STANDARDIZE);
-    if choice.has(STANDARDIZE) && !params.iter().any(named) {
+    if choice.has(STANDARDIZE) && !names(params, STANDARDIZE) {
         params.push(format!("{STANDARDIZE}=false"));
         terminal.note(format!(
             "{}: {STANDARDIZE}=false, since the features are those of a truncated SVD; \
@@ -210,7 +209,12 @@ pub(crate) fn of_reduced<T, A>(
     }
 }
 
-const STANDARDIZE: &str = "standardize";
+pub(crate) const STANDARDIZE: &str = "standardize";
+
+/// Whether some `NAME=VALUE` gives that parameter.
+pub(crate) fn names(params: &[String], name: &str) -> bool {
+    params.iter().any(|param| param.split('=').next() == Some(name))
+}
 
 /// The name of the parameter that is called by that name or alias.
 fn named(params: &[Param], said: &str) -> Option<&'static str> {

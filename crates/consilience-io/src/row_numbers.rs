@@ -149,7 +149,8 @@ impl DataTable {
         // Without a header only the first is one: this is where programs put them.
         let columns = if are_numbered(&self.names) { 1 } else { self.names.len() };
         for (c, name) in self.names[..columns].iter().enumerate() {
-            if !is_known(name, known) && self.column(c).is_some_and(consecutive) {
+            // Few columns do: the names that are known need not be looked through for the others.
+            if self.column(c).is_some_and(consecutive) && !is_known(name, known) {
                 let name = excerpt(name);
                 notes.push(format!(
                     "column {name} counts the rows: is it a row number? Drop it if so: as a \

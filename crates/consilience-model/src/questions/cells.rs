@@ -108,7 +108,7 @@ impl Cells {
     /// Whether each cell lies where another lies, but for rounding.
     pub(super) fn in_one_place(&self) -> Vec<bool> {
         let rows: Vec<Vec<f64>> = self.centres.rows().into_iter().map(|x| x.to_vec()).collect();
-        let lengths: Vec<f64> = rows.iter().map(|x| squared(x, &vec![0.0; x.len()])).collect();
+        let lengths: Vec<f64> = self.centres.rows().into_iter().map(|x| x.dot(&x)).collect();
         let mut shared = vec![false; self.len()];
         for a in 0..self.len() {
             for b in 0..a {

@@ -55,6 +55,11 @@ struct Rates {
     repeated: f64,
 }
 
+/// What each of a worker's answers to one question counts, where these are correlated by rho.
+fn share(votes: &[Vote], rho: f64) -> f64 {
+    1.0 / (1.0 + (votes.len() as f64 - 1.0) * rho)
+}
+
 /// Answers, and what is estimated from them.
 #[derive(Clone, Debug)]
 pub(super) struct Evidence {
@@ -119,8 +124,7 @@ impl Evidence {
             let rates = self.rates[votes[0].worker];
             let (p, r) = (rates.together, rates.apart);
             let (p, r) = (purity * p + (1.0 - purity) * r, r);
-            let alike = votes.len() as f64;
-            let share = 1.0 / (1.0 + (alike - 1.0) * rates.repeated);
+            let share = share(votes, rates.repeated);
             let of = |same: bool| if same { (p / r).ln() } else { ((1.0 - p) / (1.0 - r)).ln() };
             total += share * votes.iter().map(|v| v.weight * of(v.same)).sum::<f64>();
         }
@@ -182,7 +186,7 @@ impl Evidence {
                 let Rates { together: p, apart: r, repeated } = self.rates[worker];
                 let repeated = repeated.min(there.rates[worker].repeated);
                 let same = if together { purity * p + (1.0 - purity) * r } else { r };
-                let share = 1.0 / (1.0 + (votes.len() as f64 - 1.0) * repeated);
+                let share = share(votes, repeated);
                 let of = |v: &Vote| v.weight * if v.same { same } else { 1.0 - same }.ln();
                 sum += share * votes.iter().map(of).sum::<f64>();
             }
@@ -213,7 +217,7 @@ impl Evidence {
         for (asked, &t) in self.asked.values().zip(together) {
             for votes in asked.votes.chunk_by(|a, b| a.worker == b.worker) {
                 let worker = votes[0].worker;
-                let share = 1.0 / (1.0 + (votes.len() as f64 - 1.0) * self.rates[worker].repeated);
+                let share = share(votes, self.rates[worker].repeated);
                 for vote in votes {
                     let (weight, same) = (share * vote.weight, f64::from(u8::from(vote.same)));
                     let add = [t * same, t, (1.0 - t) * same, 1.0 - t];

@@ -1,18 +1,16 @@
 //! Small worlds with a clear answer: what right, wrong and random answers make of them, asked a
 //! few at a time or given all at once.
 
-use consilience::model::{Answer, Questioner, QuestionerOptions};
+use consilience::model::{Answer, QuestionerOptions};
 use consilience::ndarray::Array2;
 use consilience::scores::adjusted_rand;
 use consilience::{Partition, Result, Seed, Stream};
 use rayon::prelude::*;
 
-use crate::few;
+use crate::few::{self, Made};
 
 const BUDGET: usize = 200;
 const BATCH: usize = 4;
-
-type Made = (Array2<f64>, Vec<usize>);
 
 /// A world, the accuracies of the workers, and the answers about random pairs that are given at
 /// once; with none of these the questioner asks.
@@ -130,7 +128,7 @@ fn run(world: &World, seed: Seed) -> Result<(f64, f64)> {
             .collect();
         questioner.answer(&said)?;
     }
-    while !Questioner::is_done(&questioner) {
+    while !questioner.is_done() {
         let asked = questioner.propose(BATCH);
         let said: Vec<_> =
             asked.iter().map(|q| say(q.objects[0], q.objects[1], &mut draw)).collect();

@@ -12,7 +12,7 @@ const ACCURACIES: [f64; 4] = [1.0, 0.95, 0.9, 0.8];
 const BUDGET: usize = 200;
 const BATCH: usize = 4;
 
-type Made = (Array2<f64>, Vec<usize>);
+pub type Made = (Array2<f64>, Vec<usize>);
 
 const WORLDS: [(&str, fn(Seed) -> Made); 5] = [
     ("200 objects, 3 clusters, 14 deviations apart", |seed| corners(200, 3, 10.0, seed)),

@@ -46,7 +46,7 @@ pub(super) fn run(args: &Complete, path: &Path, terminal: &Terminal) -> Outcome<
     let read = start.elapsed();
 
     let start = Instant::now();
-    let named = params.iter().any(|param| param.split('=').next() == Some("standardize"));
+    let named = choices::names(&params, choices::STANDARDIZE);
     let fit = method.crowd.fit(table.view(), &answers, terminal)?;
     let fit = match fit.output.left_out {
         Some(standardized) if !named => {

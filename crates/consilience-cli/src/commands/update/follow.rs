@@ -303,9 +303,9 @@ impl<'a> Plan<'a> {
     ) -> Outcome<Vec<String>> {
         let mut told = Vec::new();
         if let Some(x) = features.filter(|_| !updater.constraints().is_empty()) {
-            let named = |param: &String| param.split('=').next() == Some("grown_folds");
+            let named = choices::names(&self.args.params, "grown_folds");
             let folds = updater.metric().map(|metric| metric.rule().n_folds());
-            let growth = match folds.filter(|_| !self.args.params.iter().any(named)) {
+            let growth = match folds.filter(|_| !named) {
                 Some(folds) => self.growth()?.folds(folds),
                 None => self.growth()?,
             };
