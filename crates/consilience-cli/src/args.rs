@@ -103,8 +103,8 @@ pub(crate) struct Common {
     pub(crate) memory: Option<String>,
     /// The column that holds the ids of the objects, by name or number; they go to every output
     /// and join truth, constraints and other tables [default: the first column, if it is named id,
-    /// if all its values differ and most are not numbers, or, of features, if it counts the rows
-    /// and has no name or one such as index]
+    /// if all its values differ and most are not numbers, or if it counts the rows and has no name
+    /// or one such as index]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) id: Option<String>,
     /// Print one JSON object and nothing else
@@ -222,10 +222,10 @@ pub(crate) struct Consensus {
     /// Number of clusters, or auto: that of eigengap, PAC and lifetime where these agree and none
     /// has a warning, that of eigengap and lifetime where it is more than the directions, else the
     /// geometric mean of these three, drawn towards 7 the more they differ (median error 38 % on
-    /// our benchmark). It is looked for from 2 to the
-    /// root of the number of distinct rows of labels, to one more than a member has where members
-    /// nearly agree, and to 30 at most [default: as many as the method itself finds, and auto for
-    /// methods that find none]
+    /// our benchmark). It is looked for from 2 to the root of the number of distinct rows of labels
+    /// or to what three quarters of the members do not exceed, to one more than a member has where
+    /// members nearly agree, and to 30 at most [default: as many as the method itself finds, and
+    /// auto for methods that find none]
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<Count>,
     /// Use only these base clusterings, by number or name, for instance 3,17,20
@@ -274,7 +274,9 @@ pub(crate) struct Reading {
     /// nearest objects)
     #[arg(long, value_name = "WAY", default_value = "error")]
     pub(crate) missing: String,
-    /// Columns of categories, by name or number, which become features by --categorical-distance
+    /// Columns of categories, by name or number, which become features by --categorical-distance.
+    /// Each counts as much as a column of numbers on average: those of other units want one scale
+    /// first, in the file or, for `cluster --method consensus`, by --param scale=zscore
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(crate) categorical: Vec<String>,
     /// How far apart two categories of a column are: hamming (one for any two), goodall (less for

@@ -2,7 +2,9 @@
 
 use consilience::catalogue::{self, Method, NamedResult, Settings};
 use consilience::trust::ClusterNumber;
-use consilience::{Clusters, ConsensusFunction, Ensemble, Fit, Observer, Partition, Seed};
+use consilience::{
+    Clusters, ConsensusFunction, Ensemble, ErrorKind, Fit, Observer, Partition, Seed,
+};
 
 use crate::args::Count;
 use crate::choices;
@@ -126,9 +128,18 @@ impl Request {
             Number::Own => Clusters::Auto,
             Number::Agreed => {
                 let number = ClusterNumber::new().seed(self.seed).memory_budget(memory::budget());
-                let number = number.fit(ensemble, observer)?;
-                notes = number.report.notes;
-                Clusters::Fixed(number.output.recommended)
+                match number.fit(ensemble, observer) {
+                    // As where a number is given: labels of nobody are no error.
+                    Err(error) if error.kind() == ErrorKind::Empty => {
+                        notes.push(format!("1 cluster: {}", error.message()));
+                        Clusters::Fixed(1)
+                    }
+                    found => {
+                        let found = found?;
+                        notes = found.report.notes;
+                        Clusters::Fixed(found.output.recommended)
+                    }
+                }
             }
         };
         let settings = self.params.iter().filter_map(|param| param.split_once('=')).fold(

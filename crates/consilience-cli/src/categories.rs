@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use consilience::generate::{CategoricalDistance, CategoryEmbedding, Missing};
+use consilience::generate::{CategoricalDistance, CategoryEmbedding, Missing, Scale};
 use consilience::io::{DataTable, FeatureTable, LabelTable};
 use consilience::{Features, Result};
 use ndarray::Array2;
@@ -17,11 +17,15 @@ use crate::terminal::Terminal;
 pub(crate) struct Coding<'a> {
     pub(crate) columns: &'a [String],
     pub(crate) distance: CategoricalDistance,
+    /// What the numbers are brought to before the categories come beside them.
+    pub(crate) scale: Scale,
 }
 
 /// How the categories of a table became features.
 pub(crate) struct Categories {
     embedding: CategoryEmbedding,
+    /// How the numbers were scaled, and what they were, where they were.
+    scaled: Option<(Scale, Array2<f64>)>,
     /// What the columns of numbers and of categories are called.
     columns: [Vec<String>; 2],
     /// For each column the number of each category.
@@ -44,6 +48,12 @@ impl Coding<'_> {
         }
         let filled = filled(&table, missing, terminal)
             .map_err(|e| Failure::from(e).within(path.display()))?;
+        let (filled, scaled) = match filled {
+            Some(x) if self.scale != Scale::None => {
+                (Some(self.scale.scaled(&x)?), Some((self.scale, x)))
+            }
+            filled => (filled, None),
+        };
         let Some(labels) = table.categories() else { return Err(none(path)) };
         let mut embedding =
             self.distance.embedding(labels.ensemble()).memory_budget(memory::budget());
@@ -56,7 +66,7 @@ impl Coding<'_> {
             numbers.push(categories.into_iter().enumerate().map(|(k, v)| (v, k)).collect());
         }
         let columns = [table.number_names().to_vec(), labels.column_names().to_vec()];
-        let categories = Some(Categories { embedding, columns, numbers });
+        let categories = Some(Categories { embedding, scaled, columns, numbers });
         Ok(Table::coded(FeatureTable::F64(x), names, table.ids().cloned(), categories))
     }
 
@@ -85,17 +95,20 @@ impl Coding<'_> {
             Some(x) => order(numbers, table.number_names())?.map(|to| files::in_order(x, &to)),
             None => None,
         };
-        let x = turned.as_ref().or(table.numbers());
+        let x = turned.as_ref().or(table.numbers()).map(FeatureTable::view);
         if unknown > 0 {
             terminal.note(format!(
                 "{}: {unknown} categories that no object had at the fit count as missing",
                 path.display()
             ));
         }
-        let x = like
-            .embedding
-            .embed_new(x.map(FeatureTable::view), &rows)
-            .map_err(|e| Failure::from(e).within(path.display()))?;
+        let embedded = match (&like.scaled, x) {
+            (Some((scale, at_fit)), Some(x)) => scale
+                .scaled_as(x, at_fit)
+                .and_then(|x| like.embedding.embed_new(Some((&x).into()), &rows)),
+            _ => like.embedding.embed_new(x, &rows),
+        };
+        let x = embedded.map_err(|e| Failure::from(e).within(path.display()))?;
         let names = (0..x.ncols()).map(|c| c.to_string()).collect();
         Ok(Table::coded(FeatureTable::F64(x), names, table.ids().cloned(), None))
     }

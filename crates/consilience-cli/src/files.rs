@@ -422,7 +422,7 @@ pub(crate) fn features_of(
     let filled = filled.map_err(|failure| failure.within(path.display()));
     let Table { table, names, ids, .. } = filled?;
     let rows = table.view().n_objects();
-    let table = match by_id(path, objects, ids.as_ref(), terminal) {
+    let table = match by_id(path, objects, ids.as_ref(), terminal)? {
         Some((ours, theirs)) => {
             let rows = ours.every_row_in(theirs).map_err(|e| within(path, &e))?;
             table.select(&rows)
@@ -436,26 +436,54 @@ pub(crate) fn features_of(
     Ok(Table::coded(table, names, objects.ids.clone(), None))
 }
 
-/// The ids of both tables, where both have them. Where only one has, rows are taken in their order,
-/// which a note says.
+/// The ids of both tables, where both have them. Where only one has, or as many rows are numbered
+/// in another way, rows are taken in their order, which a note says; other numbers of rows that are
+/// numbered in another way are refused.
+#[allow(clippy::type_complexity)]
 pub(crate) fn by_id<'a>(
     path: &Path,
     objects: &'a Objects,
     theirs: Option<&'a ObjectIds>,
     terminal: &Terminal,
-) -> Option<(&'a ObjectIds, &'a ObjectIds)> {
+) -> Outcome<Option<(&'a ObjectIds, &'a ObjectIds)>> {
+    let place = path.display();
     match (&objects.ids, theirs) {
-        (Some(ours), Some(theirs)) => return Some((ours, theirs)),
+        (Some(ours), Some(theirs)) if are_numbered_otherwise(ours, theirs) => {
+            ensure!(
+                ours.n_objects() == theirs.n_objects(),
+                "{place}: its rows are numbered from {} on, those of the objects from {} on; \
+                 expected the same numbers",
+                theirs.get(0),
+                ours.get(0)
+            );
+            terminal.note(format!("{place} numbers its rows in another way: joined row by row"));
+        }
+        (Some(ours), Some(theirs)) => return Ok(Some((ours, theirs))),
         (None, None) => {}
         (Some(_), None) => {
-            terminal.note(format!("{} has no ids: joined row by row", path.display()));
+            terminal.note(format!("{place} has no ids: joined row by row"));
         }
         (None, Some(_)) => {
-            let path = path.display();
-            terminal.note(format!("{path} has ids and the objects have none: joined row by row"));
+            terminal.note(format!("{place} has ids and the objects have none: joined row by row"));
         }
     }
-    None
+    Ok(None)
+}
+
+/// Whether ids say nothing of one another: numbers of rows from 0 and from 1, or such numbers and
+/// as many other texts.
+fn are_numbered_otherwise(ours: &ObjectIds, theirs: &ObjectIds) -> bool {
+    let n = ours.n_objects();
+    let apart = |from: usize, ids: &ObjectIds| {
+        let number = |id: &str| id.parse().is_ok_and(|row: usize| (from..from + n).contains(&row));
+        n == theirs.n_objects() && !ids.iter().any(number)
+    };
+    match (ours.row_numbers_from(), theirs.row_numbers_from()) {
+        (Some(ours), Some(theirs)) => ours != theirs,
+        (Some(from), None) => apart(from, theirs),
+        (None, Some(from)) => apart(from, ours),
+        (None, None) => false,
+    }
 }
 
 fn within(path: &Path, error: &Error) -> Failure {
@@ -504,7 +532,7 @@ pub(crate) fn counted(
     let input = input_beside(path)?;
     let mut counts = input.counts(terminal)?.output;
     let table = terminal.read(path, input.data_table(terminal)?);
-    if let Some((ours, theirs)) = by_id(path, objects, table.ids(), terminal) {
+    if let Some((ours, theirs)) = by_id(path, objects, table.ids(), terminal)? {
         let rows = ours.every_row_in(theirs).map_err(|e| within(path, &e))?;
         counts = rows.into_iter().map(|row| counts[row]).collect();
     }
@@ -523,8 +551,15 @@ pub(crate) fn ensemble_and_new(
     let read = input(path)?.table_and_new(&input(new)?.id_optional(true), terminal)?;
     let (table, rows, more) = terminal.noted(read);
     let mut members = Members::of(table);
+    let from = members.ids.as_ref().and_then(ObjectIds::row_numbers_from);
     members.ids = match (members.ids, more) {
         (Some(ids), Some(more)) => Some(ids.and_then(&more).map_err(|e| within(new, &e))?),
+        (Some(ids), None) if from.is_some() => {
+            let first = ids.n_objects() + from.unwrap_or(0);
+            let next = ObjectIds::new((first..first + rows.nrows()).map(|row| row.to_string()))?;
+            terminal.note(format!("{}: its rows are numbered from {first} on", new.display()));
+            Some(ids.and_then(&next)?)
+        }
         (None, None) => None,
         (ids, _) => {
             let (with, without) = if ids.is_some() { (path, new) } else { (new, path) };
@@ -588,7 +623,7 @@ pub(crate) fn labels_of(
 ) -> Outcome<Labels> {
     let table = terminal.read(path, input_beside(path)?.label_table(terminal)?);
     let mut labels = Labels::of(&table, path)?;
-    if let Some((ours, _)) = by_id(path, objects, table.ids(), terminal) {
+    if let Some((ours, _)) = by_id(path, objects, table.ids(), terminal)? {
         let joined = table.joined(ours).map_err(|e| within(path, &e))?;
         for note in &joined.report.notes {
             terminal.note(format!("{}: {note}", path.display()));
@@ -631,7 +666,7 @@ pub(crate) fn memberships_of(
     terminal: &Terminal,
 ) -> Outcome<Memberships> {
     let (found, theirs) = read_memberships(&input_beside(path)?, path, terminal)?;
-    let Some((ours, theirs)) = by_id(path, objects, theirs.ids.as_ref(), terminal) else {
+    let Some((ours, theirs)) = by_id(path, objects, theirs.ids.as_ref(), terminal)? else {
         check_rows(path, found.n_objects(), "memberships", objects)?;
         return Ok(found);
     };

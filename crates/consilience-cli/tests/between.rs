@@ -44,6 +44,25 @@ fn memberships_of_an_update_have_the_labels_as_columns() {
     }
 }
 
+/// Objects of the fit keep their label, also where the members vote otherwise.
+#[test]
+fn votes_that_contradict_a_remembered_label_are_told() {
+    let folder = Folder::new();
+    let row = |i: usize| format!("{},{}\n", i * 37 % 101, i * 53 % 89);
+    folder.write("x.csv", (0..120).map(row).collect::<String>());
+    folder.ok("cluster x.csv --method consensus --clusters 5 --model m.bin -o o.csv");
+    let told = folder.ok("predict m.bin x.csv -o l.csv --soft v.csv").stderr;
+    let (labels, votes) = (numbers(&folder, "l.csv"), numbers(&folder, "v.csv"));
+    let otherwise = |(label, row): (&Vec<f64>, &Vec<f64>)| {
+        row.iter().any(|&other| other > row[label[0] as usize] + 1e-9)
+    };
+    let count = labels.iter().zip(&votes).filter(|&pair| otherwise(pair)).count();
+    assert!(count > 0 && told.contains(&format!("{count} of 120 rows are labelled otherwise")));
+    folder.write("new.csv", "1e3,1e3\n");
+    let new = folder.ok("predict m.bin new.csv -o l.csv --soft v.csv").stderr;
+    assert!(!new.contains("otherwise"), "{new}");
+}
+
 /// What is for the metric alone would be refused beside the read-out that is named.
 #[test]
 fn advice_about_memberships_can_be_followed() {

@@ -1,4 +1,4 @@
-//! Row numbers that other programs write in front of tables of features.
+//! Row numbers that other programs write in front of tables of features and of labels.
 
 mod common;
 
@@ -66,6 +66,88 @@ fn models_keep_their_columns() {
     let ran = folder.ok("predict m.bin new.csv -o new_labels.csv");
     assert!(!ran.stderr.contains("row numbers"), "{}", ran.stderr);
     assert!(!folder.text("new_labels.csv").starts_with("id,"));
+}
+
+/// Labels of three groups as another program writes them, with what it writes in front of each row.
+fn labels(folder: &Folder, name: &str, head: &str, columns: usize, id: impl Fn(usize) -> String) {
+    let names: Vec<String> = (0..columns).map(|c| format!("m{c}")).collect();
+    let mut text = format!("{head}{}\n", names.join(","));
+    for i in 0..OBJECTS {
+        // Every member but the first errs about a ninth of the objects.
+        let label = |c: usize| (i % 3 + usize::from(c > 0 && i % 9 == c)) % 3;
+        let row: Vec<String> = (0..columns).map(|c| label(c).to_string()).collect();
+        text += &format!("{}{}\n", id(i), row.join(","));
+    }
+    folder.write(name, text);
+}
+
+#[test]
+fn row_numbers_are_no_labels() {
+    let folder = Folder::new();
+    labels(&folder, "plain.csv", "", 4, |_| String::new());
+    labels(&folder, "truth.csv", "\"\",", 1, |i| format!("{},", i + 1));
+    let run = "consensus plain.csv --method lwea --clusters 3 -o l.csv --truth truth.csv";
+    assert_eq!(folder.json(run)["scores"]["ari"], 1.0);
+    let plain = folder.text("l.csv");
+    let bare = |text: &str| -> Vec<String> {
+        text.lines().map(|line| line.rsplit(',').next().unwrap().to_owned()).collect()
+    };
+    for (head, first) in [("", 0), ("Unnamed: 0", 0), ("\"\"", 1), ("index", 0), ("X", 1)] {
+        labels(&folder, "pool.csv", &format!("{head},"), 4, |i| format!("{},", i + first));
+        let ran = folder.ok("consensus pool.csv --method lwea --clusters 3 -o l.csv");
+        assert!(ran.stderr.contains("a column of row numbers"), "{head:?}: {}", ran.stderr);
+        let found = folder.text("l.csv");
+        assert!(found.starts_with(&format!("id,label\n{first},")), "{found}");
+        assert_eq!(bare(&found), bare(&plain), "{head:?}");
+        // Rows are numbered from 0 here and from 1 there, and both are the same objects.
+        for truth in ["0", "1"] {
+            labels(&folder, "truth.csv", ",", 1, |i| format!("{},", i + usize::from(truth == "1")));
+            let run = "consensus pool.csv --method lwea --clusters 3 -o l.csv --truth truth.csv";
+            assert_eq!(folder.json(run)["scores"]["ari"], 1.0, "{head:?} {truth}");
+            let score = folder.json("score l.csv --truth truth.csv");
+            assert_eq!((&score["scores"]["ari"], &score["n"]), (&1.0.into(), &OBJECTS.into()));
+        }
+    }
+    // Of other numbers of rows nobody knows which are the same.
+    let truth = folder.text("truth.csv");
+    folder.write("some.csv", truth.lines().take(OBJECTS).collect::<Vec<_>>().join("\n"));
+    labels(&folder, "zero.csv", ",", 4, |i| format!("{i},"));
+    let run = "consensus zero.csv --method lwea --clusters 3 --truth some.csv";
+    folder.fails(run, &["numbered from 1 on, those of the objects from 0 on"]);
+    // Names on one side, the numbers of rows on the other.
+    labels(&folder, "pool.csv", "name,", 4, |i| format!("p{i},"));
+    let found = folder.json("consensus pool.csv --method lwea --clusters 3 --truth truth.csv");
+    assert_eq!(found["scores"]["ari"], 1.0);
+    // Rows of a table, by their numbers in it.
+    labels(&folder, "pool.csv", ",", 4, |i| format!("{},", 7 * (i + 3) % 97));
+    labels(&folder, "truth.csv", ",", 1, |i| format!("{},", 7 * (i + 3) % 97));
+    let found = folder.json("consensus pool.csv --method lwea --clusters 3 --truth truth.csv");
+    assert_eq!(found["scores"]["ari"], 1.0);
+    // A member under such a name that counts nothing stays one.
+    labels(&folder, "pool.csv", "index,", 4, |i| format!("{},", i % 3));
+    assert_eq!(folder.json("consensus pool.csv --method lwea --clusters 3")["members"], 5);
+}
+
+/// The numbers go on where those of further objects begin anew or are missing.
+#[test]
+fn rows_of_new_labels_are_numbered_on() {
+    let folder = Folder::new();
+    for (ours, theirs) in [(true, true), (true, false), (false, true), (false, false)] {
+        for (name, numbered) in [("pool.csv", ours), ("new.csv", theirs)] {
+            let head = if numbered { "," } else { "" };
+            let id = |i: usize| if numbered { format!("{},", i + 1) } else { String::new() };
+            labels(&folder, name, head, 4, id);
+        }
+        let first = usize::from(ours);
+        folder.write("links.csv", format!("i,j,type\n{first},{},must\n", OBJECTS + 3 + first));
+        let run = "update pool.csv --new-objects new.csv --constraints links.csv --clusters 3";
+        let ran = folder.ok(&format!("{run} -o l.csv"));
+        let found = folder.text("l.csv");
+        assert_eq!(found.starts_with("id,label\n1,"), ours, "{}", ran.stderr);
+        let last = found.lines().last().unwrap().to_owned();
+        assert_eq!(last.starts_with(&format!("{},", 2 * OBJECTS)), ours, "{last}");
+        assert_eq!(found.lines().count(), 1 + 2 * OBJECTS, "{ours} {theirs}");
+    }
 }
 
 #[test]

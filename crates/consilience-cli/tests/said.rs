@@ -307,3 +307,17 @@ fn too_many_clusters_to_match_cost_accuracy_alone() {
     let ran = folder.ok("score a.csv b.csv");
     assert!(ran.stderr.contains(note) && ran.stdout.contains("none"), "{}", ran.stderr);
 }
+
+/// However the number of clusters is asked for.
+#[test]
+fn an_ensemble_without_any_label_gives_no_labels() {
+    let folder = Folder::new();
+    folder.write("none.csv", "a,b\n,\n,\n,\n");
+    let forms = ["", "--clusters 1", "--clusters auto", "--method lwea", "--method eac-al"];
+    for form in forms.into_iter().chain(["--method lwea --clusters 2"]) {
+        folder.ok(&format!("consensus none.csv {form} -o l.csv"));
+        assert_eq!(folder.text("l.csv"), "label\n-1\n-1\n-1\n", "{form}");
+    }
+    let told = folder.ok("consensus none.csv --clusters auto").stderr;
+    assert!(told.contains("no object is labelled by any member"), "{told}");
+}

@@ -5,7 +5,7 @@ mod common;
 use std::io::Write;
 use std::process::Stdio;
 
-use common::{Folder, OBJECTS, ensemble, npy, npz, prepared, truth};
+use common::{Dice, Folder, OBJECTS, ensemble, npy, npz, prepared, truth};
 
 const COLOURS: [&str; 4] = ["red", "dark, blue", "\"green\"", "n/a"];
 
@@ -440,4 +440,32 @@ fn awkward_text_is_read_or_refused() {
     assert_eq!(folder.read("m.csv"), folder.read("n.csv"));
     folder.write("twice.csv", "id,a\np1,0\np1,1\np2,0\n");
     folder.fails("consensus twice.csv --clusters 2", &["twice.csv", "more than once", "\"p1\""]);
+}
+
+/// A scale for each column behind the categories would have each of these count as a number.
+#[test]
+fn numbers_are_scaled_before_categories_come_beside_them() {
+    let folder = Folder::new();
+    let (mut dice, mut rows, mut truth) = (Dice::new(3), String::new(), String::new());
+    rows += "age,income,colour\n";
+    for i in 0..240 {
+        let class = i % 3;
+        let said = if dice.below(20) < 17 { class } else { dice.below(3) };
+        let age = 40 + 10 * class + dice.below(11);
+        let income = 30_000 + 20_000 * u64::from(class == 1) + dice.below(14_000);
+        rows += &format!("{age},{income},{}\n", ["red", "green", "blue"][said as usize]);
+        truth += &format!("{class}\n");
+    }
+    folder.write("x.csv", rows);
+    folder.write("t.csv", truth);
+    let run = "cluster x.csv --method consensus --clusters 3 --categorical colour --truth t.csv \
+               -o l.csv --predict x.csv --predicted p.csv --param scale=";
+    let ari = |scale: &str| folder.json(&format!("{run}{scale}"))["scores"]["ari"].as_f64();
+    assert!(ari("none") < Some(0.7));
+    for scale in ["zscore", "minmax"] {
+        assert!(ari(scale) > Some(0.9), "{scale}: {:?}", ari(scale));
+        // Objects of the fit are where they were.
+        assert_eq!(folder.text("l.csv"), folder.text("p.csv"), "{scale}");
+    }
+    folder.fails(&format!("{run}big"), &["big", "zscore"]);
 }

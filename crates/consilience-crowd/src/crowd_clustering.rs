@@ -24,12 +24,19 @@ use crate::{
 /// partitions.
 const CLEAR: f64 = 3.0;
 
+/// Nats by which planted partitions have to be better than what a look at positions finds, for
+/// these not to be fitted.
+const FAR: f64 = 100.0;
+
 /// Most answered pairs for which planted partitions are tried unasked: with more, their starts take
 /// longer than all else.
 const SINGLE: usize = 200_000;
 /// What is said where there are more.
 const TOO_MANY: &str =
     "with more than 200,000 answered pairs, planted partitions are not tried unasked";
+/// What is said where positions read a part of the answers alone.
+const NOT_COMPARED: &str = "the number of clusters is that of positions, which read a part of the \
+     answers; planted partitions are not compared with a part";
 
 /// Most rows times the square of the clusters for which `Auto` fits rates of each worker between
 /// clusters as well. A sweep takes about a second there, and those have many optima: latent classes
@@ -67,7 +74,8 @@ const AFFORDABLE: usize = 500_000_000;
 /// which is fitted first unless answers agree as below, or of a planted partition model, where all
 /// tasks are single pairs, at most 200,000 of them, and its evidence is higher by more than 3 nats:
 /// one rate of "same" inside clusters and one between them, so that it knows nothing of workers and
-/// finds many small clusters. [`CrowdResult::completed_rank`] says beside it what the rank of the
+/// finds many small clusters. Where that is higher by 100 nats than what a look at positions finds,
+/// these are not fitted. [`CrowdResult::completed_rank`] says beside it what the rank of the
 /// completed similarity would be, and the report where the two differ.
 ///
 /// Answers that are all alike need no model, and every method takes them at their word. Where no
@@ -205,7 +213,18 @@ impl CrowdClustering {
         let mut task = Task { answers, counts: &counts, model, positions, k, observer };
         let labels = unanimous.as_ref().and_then(|unanimous| unanimous.labels.clone());
         let agreed = given.is_some() && unanimous.is_some();
-        let (found, alternative) = match (labels, self.suited(answers, k, agreed), number.fitted) {
+        let suited = match self.suited(answers, k, agreed) {
+            // Which begin, among others, with what merged pairs leave.
+            CrowdMethod::Pairs
+                if self.method == CrowdMethod::Auto
+                    && !agreed
+                    && tries_planted(answers, &counts, budget, &mut report) =>
+            {
+                CrowdMethod::PlantedPartition
+            }
+            other => other,
+        };
+        let (found, alternative) = match (labels, suited, number.fitted) {
             (Some(labels), method, _) => {
                 task.k = unanimous::clusters(&labels);
                 budget.check_table("memberships", n, task.k, 24)?;
@@ -252,19 +271,20 @@ impl CrowdClustering {
         let answered = answers.answered().len();
         let few = answered <= completed_rank::MOST_OBJECTS;
         let ranked = few && completed_rank::is_allowed(answers, counts, self.budget);
-        let fitted = report.stage("number of clusters", || {
-            positions::fit(positions, None, answers, counts, observer)
-        })?;
         let mut tried = Report::default();
-        let planted = self.planted_count(answers, counts, &fitted, observer, &mut tried)?;
-        if planted.is_none() {
+        let planted = self.planted(answers, counts, observer, &mut tried)?;
+        let (planted, fitted) = report.stage("number of clusters", || {
+            self.explained(planted, positions, answers, counts, observer)
+        })?;
+        if let (None, Some(fitted)) = (&planted, &fitted) {
             fitted.describe(report);
         }
         report.adopt(tried);
-        let count = planted.unwrap_or_else(|| fitted.count.clone());
-        let fitted = fitted.without_empty();
-        let k = match self.method {
-            CrowdMethod::Bayesian => fitted.q.ncols(),
+        let positions = fitted.as_ref().map(|fitted| fitted.count.clone());
+        let count = planted.or(positions).unwrap_or_else(ClusterCount::none);
+        let fitted = fitted.map(FittedPositions::without_empty);
+        let k = match (self.method, &fitted) {
+            (CrowdMethod::Bayesian, Some(fitted)) => fitted.q.ncols(),
             _ => count.most_probable(),
         };
         let k = k.clamp(1, answered.max(1));
@@ -281,41 +301,59 @@ impl CrowdClustering {
         if few && !ranked {
             report.notes.push(completed_rank::LEFT_OUT.to_owned());
         }
-        Ok(Number { k, count: Some(count), rank, fitted: Some(fitted) })
+        Ok(Number { k, count: Some(count), rank, fitted })
     }
 
-    /// The number of clusters by the planted partition model where it explains the answers better
-    /// than positions do, whose evidence is at least their bound.
-    fn planted_count(
+    /// The most probable planted partition, where it may tell the number of clusters.
+    fn planted(
         &self,
         answers: &Answers,
         counts: &AnswerCounts,
-        positions: &FittedPositions,
         observer: &dyn Observer,
         report: &mut Report,
-    ) -> Result<Option<ClusterCount>> {
-        let held = (positions.q.len() + positions.positions.len()) * size_of::<f64>();
-        let budget = self.budget.beside(held);
-        // Of more answers positions read a part.
-        let whole = answers.n_pair_answers() <= positions::TOO_MANY;
-        if self.method == CrowdMethod::Bayesian
-            || !whole
-            || !tries_planted(answers, counts, budget, report)
-        {
+    ) -> Result<Option<PlantedPartition>> {
+        let positions_alone = self.method == CrowdMethod::Bayesian;
+        if positions_alone || !tries_planted(answers, counts, self.budget, report) {
             return Ok(None);
         }
-        report.stage("planted partition", || {
-            let found = planted_partition::best(answers, counts, None, budget, observer)?;
-            if !(found.evidence > positions.bound + CLEAR) {
-                return Ok(None);
-            }
+        if answers.n_pair_answers() > positions::TOO_MANY {
+            report.notes.push(NOT_COMPARED.to_owned());
+            return Ok(None);
+        }
+        let found = report.stage("planted partition", || {
+            planted_partition::best(answers, counts, None, self.budget, observer)
+        })?;
+        Ok(Some(found))
+    }
+
+    /// The number of clusters by a planted partition where it explains the answers better than
+    /// positions do, whose evidence is at least their bound; and positions, unless a look at them
+    /// shows that they are far from that.
+    fn explained(
+        &self,
+        planted: Option<PlantedPartition>,
+        positions: &PositionModel,
+        answers: &Answers,
+        counts: &AnswerCounts,
+        observer: &dyn Observer,
+    ) -> Result<(Option<ClusterCount>, Option<FittedPositions>)> {
+        let count = |planted: &PlantedPartition| {
             let seed = self.seed.derive("crowd planted count", 0);
-            planted_partition::count(answers, counts, &found.labels, seed, observer).map(Some)
-        })
+            planted_partition::count(answers, counts, &planted.labels, seed, observer)
+        };
+        if let Some(planted) = &planted
+            && planted.evidence > positions::about(positions, answers, counts, observer)? + FAR
+        {
+            return Ok((Some(count(planted)?), None));
+        }
+        let fitted = positions::fit(positions, None, answers, counts, observer)?;
+        let better = planted.filter(|planted| planted.evidence > fitted.bound + CLEAR);
+        Ok((better.as_ref().map(count).transpose()?, Some(fitted)))
     }
 
     /// The method that was asked for; `Pairs` for `Auto` where there are too few answers for a
-    /// block model. An object that was compared d times has met its own cluster d / k times in
+    /// block model, in place of which planted partitions are taken where all answers are on single
+    /// pairs. An object that was compared d times has met its own cluster d / k times in
     /// expectation: with less than one such answer there is nothing to place it by, but for answers
     /// on pairs that were chosen beforehand. So it is where answers that agree leave more clusters
     /// than were asked for: to a block model these are one.
@@ -700,25 +738,49 @@ mod tests {
         }
     }
 
-    /// The positions that a number of clusters is compared by are held meanwhile.
     #[test]
-    fn planted_partitions_fit_the_budget_beside_positions() {
+    fn planted_partitions_fit_the_budget_or_are_left_out() {
         let answers = single_pairs(40, 1);
         let counts = AnswerCounts::of(&answers, MemoryBudget::default()).unwrap();
-        let model = PositionModel::new(Clusters::Auto).restarts(1).max_iterations(1);
-        let fitted = positions::fit(&model, None, &answers, &counts, &()).unwrap();
-        let held = 8 * (fitted.q.len() + fitted.positions.len());
         let fits = |&bytes: &usize| {
             let budget = MemoryBudget::bytes(bytes as u64);
             planted_partition::check_memory(&answers, &counts, budget).is_ok()
         };
         let least = (0..).find(fits).unwrap();
-        for (bytes, left_out) in [(least + held - 1, true), (least + held, false)] {
+        for (bytes, left_out) in [(least - 1, true), (least, false)] {
             let crowd = CrowdClustering::new(Clusters::Auto);
             let crowd = crowd.memory_budget(MemoryBudget::bytes(bytes as u64));
             let mut report = Report::default();
-            crowd.planted_count(&answers, &counts, &fitted, &(), &mut report).unwrap();
+            let found = crowd.planted(&answers, &counts, &(), &mut report).unwrap();
+            assert_eq!(found.is_none(), left_out);
             assert_eq!(report.notes.iter().any(|n| n == planted_partition::LEFT_OUT), left_out);
+        }
+    }
+
+    /// Where planted partitions are far better than what a look at positions finds, these are not
+    /// fitted, and the number is the same.
+    #[test]
+    fn positions_are_fitted_where_they_may_tell_the_number() {
+        for (clusters, alone) in [(2, false), (30, true)] {
+            let n = 180;
+            let pairs = (0..n).flat_map(|j| (0..j).map(move |i| (i, j)));
+            let rows: Vec<PairAnswer> = pairs
+                .step_by(if alone { 1 } else { 40 })
+                .map(|(i, j)| {
+                    let same = (i % clusters == j % clusters) != ((i + 3 * j) % 23 == 0);
+                    PairAnswer { worker: (i + j) % 5, i, j, same }
+                })
+                .collect();
+            let answers = Answers::from_pairs(n, &rows).unwrap();
+            let counts = AnswerCounts::of(&answers, MemoryBudget::default()).unwrap();
+            let crowd = CrowdClustering::new(Clusters::Auto);
+            let model = PositionModel::new(Clusters::Auto).restarts(2);
+            let planted = crowd.planted(&answers, &counts, &(), &mut Report::default()).unwrap();
+            let (count, fitted) = crowd.explained(planted, &model, &answers, &counts, &()).unwrap();
+            assert_eq!(fitted.is_none(), alone, "{clusters}");
+            if alone {
+                assert_eq!(count.unwrap().most_probable(), clusters);
+            }
         }
     }
 

@@ -15,8 +15,9 @@ pub enum CrowdMethod {
     /// `Block` by more than 3 nats, else `Block`; `Block` alone where there are too many rows and
     /// clusters for both. `PlantedPartition` where all tasks are single pairs, up to 200,000 of
     /// them, and the answers are more probable under it, every worker having an own rate inside
-    /// clusters and one between them; `Pairs` where the objects were compared less often than there
-    /// are clusters, and where answers that agree leave more clusters than were asked for.
+    /// clusters and one between them, or the objects were compared less often than there are
+    /// clusters; `Pairs` where they were in other tasks, and where answers that agree leave more
+    /// clusters than were asked for.
     #[default]
     Auto,
     /// The worker-aware block model, [`BlockModel`](crate::BlockModel).

@@ -36,7 +36,7 @@ const SURE: f64 = 0.95;
 /// Objects in doubt that are looked at, however few questions are wanted.
 const OBJECTS: usize = 64;
 /// Bytes for a pair that is looked at: the question, twice while it is sorted, then its places
-/// among those of its object and, where that was used, of two groups.
+/// among those of its object and of two groups.
 const LOOKED_AT: usize = 112;
 /// What a question leaves of the others on its objects: 1 / (1 + VARIETY) of their information.
 const VARIETY: f64 = 0.25;
@@ -216,6 +216,8 @@ struct Waiting<'a> {
     groups: BTreeMap<Group, Heap>,
     /// The first of each group, its group and the how manieth of that it is: the last one counts.
     best: BinaryHeap<(Value, usize, Group, u32)>,
+    /// Questions in the groups, those among them that went to another.
+    held: usize,
     /// Work since it was last asked for.
     work: usize,
 }
@@ -239,6 +241,7 @@ impl<'a> Waiting<'a> {
             of_object: BTreeMap::new(),
             groups: BTreeMap::new(),
             best: BinaryHeap::new(),
+            held: found.len(),
             work: found.len(),
         };
         for (at, (q, _)) in found.iter().enumerate() {
@@ -305,7 +308,26 @@ impl<'a> Waiting<'a> {
                 self.promote(group);
             }
         }
+        self.held += own.len();
         self.of_object.insert(i, own);
+        if self.held > 2 * self.found.len() {
+            self.leave_out();
+        }
+    }
+
+    /// Leaves out what was asked or is in another group now: as many again had come.
+    fn leave_out(&mut self) {
+        let (found, asked, uses) = (self.found, &self.asked, &self.uses);
+        self.groups.retain(|group, heap| {
+            heap.questions.retain(|&Reverse(at)| !asked[at] && uses[found[at].0.i] == group.1);
+            !heap.questions.is_empty()
+        });
+        let groups = &self.groups;
+        self.best.retain(|(_, _, group, promoted)| {
+            groups.get(group).is_some_and(|heap| heap.promoted == *promoted)
+        });
+        self.work += self.held;
+        self.held = groups.values().map(|heap| heap.questions.len()).sum();
     }
 }
 
@@ -531,5 +553,21 @@ mod tests {
             let found: Vec<f64> = (0..6).map(|seed| after_a_loop(wrong, clusters, seed)).collect();
             assert!(found.iter().all(|&found| found == 1.0), "{wrong}: {found:?}");
         }
+    }
+
+    /// What was asked, or went to another group, is left out as often as as much again has come.
+    #[test]
+    fn no_more_questions_are_held_than_twice_those_that_wait() {
+        let q = |i, j| Question { i, j, together: 0.5, information: 1.0 / (1 + i + j) as f64 };
+        let found: Vec<(Question, PairCount)> =
+            (0..12).flat_map(|i| (12..40).map(move |j| (q(i, j), PairCount::default()))).collect();
+        let mut waiting = Waiting::of(&found, &[1.0; 40]).unwrap();
+        let mut asked = 0;
+        while waiting.take_best().is_some() {
+            asked += 1;
+            let held: usize = waiting.groups.values().map(|heap| heap.questions.len()).sum();
+            assert!(held <= waiting.held && waiting.held <= 2 * found.len(), "{asked}: {held}");
+        }
+        assert_eq!(asked, found.len());
     }
 }

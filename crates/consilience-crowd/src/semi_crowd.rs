@@ -4,7 +4,8 @@ use consilience_completion::{
     CompletedClustering, Completion, Rdml, SampleSimilarity, SimilarityCut,
 };
 use consilience_core::{
-    Error, Features, Fit, MemoryBudget, Observer, Result, Seed, SideInformation, Status, ensure,
+    Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Result, Seed, SideInformation, Status,
+    ensure,
 };
 
 use crate::answer_counts::AnswerCounts;
@@ -30,6 +31,10 @@ const FACTOR: f64 = 3.0;
 /// the regression, fold by fold, and the learned clusters are taken where they agree better with
 /// the answers about these objects than those of plain k-means do ([`LeftOut`]); else the clusters
 /// are those of plain k-means.
+///
+/// Features of one unit lose by a common scale where some mean nothing, others are nothing without.
+/// So all this is done for standardized features and for features as they are, and the clusters are
+/// those that keep more of the answers about objects left out ([`SemiCrowd::compare_scales`]).
 ///
 /// ```
 /// use consilience::crowd::{Answers, GroupAnswer, SemiCrowd};
@@ -79,6 +84,7 @@ pub struct SemiCrowd {
     completion: CompletionChoice,
     metric: Rdml,
     cross_validated: bool,
+    compare_scales: bool,
     seed: Seed,
     budget: MemoryBudget,
 }
@@ -106,6 +112,7 @@ impl SemiCrowd {
             completion: CompletionChoice { penalty, ..CompletionChoice::default() },
             metric: Rdml::new(clusters),
             cross_validated: true,
+            compare_scales: true,
             seed: Seed(0),
             budget: MemoryBudget::default(),
         }
@@ -132,6 +139,11 @@ impl SemiCrowd {
         /// Whether plain k-means is taken where the learned similarity does not agree better with
         /// answers about annotated objects that are left out. Default true.
         pub fn cross_validated(mut self, on: bool) { self.cross_validated = on }
+
+        /// Whether the scale that [`Rdml::standardize`] does not name is tried too, and taken where
+        /// its clusters keep more of the answers about objects left out, by more than the standard
+        /// errors. Default true; false has no effect on what is not cross-validated.
+        pub fn compare_scales(mut self, on: bool) { self.compare_scales = on }
 
         /// Seed of completion and k-means. Default `Seed(0)`.
         pub fn seed(mut self, seed: Seed) { self.seed = seed }
@@ -188,28 +200,90 @@ impl SemiCrowd {
             ));
         }
         let sample: Vec<usize> = answers.answered().iter().map(|&i| i as usize).collect();
-        let given = SampleSimilarity::Eigenpairs(completion.vectors.view(), &completion.values);
-        let mut fit = metric.fit_sample(features, &sample, given, observer)?;
-        let mut left_out = None;
-        if self.cross_validated {
-            let nothing = SideInformation::none(features.n_objects());
-            let plain = metric.clone().cut(SimilarityCut::KMeans);
-            let plain = plain.fit_completed(features, &nothing, observer)?;
-            let agreed = counts.reliable_pairs(self.completion.apart, self.completion.together)?;
-            let objects = LeftOutObjects::new(&sample, &agreed, self.seed);
-            left_out = objects.compare(features, &metric, &completion, &plain.output, observer)?;
-            if let Some(evidence) = left_out {
-                fit.report.notes.push(evidence.note());
-                if !evidence.learned {
-                    (fit.output, fit.report.objective) = (plain.output, plain.report.objective);
-                }
-            }
+        let agreed = match self.cross_validated {
+            true => Some(counts.reliable_pairs(self.completion.apart, self.completion.together)?),
+            false => None,
+        };
+        let annotated = Annotated {
+            features,
+            sample: &sample,
+            completion: &completion,
+            left_out: agreed.as_ref().map(|pairs| LeftOutObjects::new(&sample, pairs, self.seed)),
+        };
+        let mut fit = annotated.clusters(&metric, observer)?;
+        if self.compare_scales && fit.output.1.is_some() {
+            fit = annotated.other_scale(fit, &metric, observer)?;
         }
         if first.report.status == Status::MaxIterations {
             fit.report.status = Status::MaxIterations;
         }
         fit.report.notes.push(format!("completion of rank {} at c = {factor}", completion.rank()));
-        let completed = fit.output;
+        let (completed, left_out) = fit.output;
         Ok(Fit::new(SemiCrowdResult { completed, completion, left_out }, fit.report))
+    }
+}
+
+/// Clusters, and how they keep what was left out.
+type Found = Fit<(CompletedClustering, Option<LeftOut>)>;
+
+/// Features of all objects, and what is known of the annotated ones.
+struct Annotated<'a, 'f> {
+    features: Features<'f>,
+    sample: &'a [usize],
+    completion: &'a Completion,
+    /// Where some are to be left out.
+    left_out: Option<LeftOutObjects<'a>>,
+}
+
+impl Annotated<'_, '_> {
+    /// The clusters under the learned metric, or those of plain k-means where these are better.
+    fn clusters(&self, metric: &Rdml, observer: &dyn Observer) -> Result<Found> {
+        let Completion { vectors, values, .. } = self.completion;
+        let given = SampleSimilarity::Eigenpairs(vectors.view(), values);
+        let Fit { output: mut clusters, mut report, .. } =
+            metric.fit_sample(self.features, self.sample, given, observer)?;
+        let mut evidence = None;
+        if let Some(objects) = &self.left_out {
+            let nothing = SideInformation::none(self.features.n_objects());
+            let plain = metric.clone().cut(SimilarityCut::KMeans);
+            let plain = plain.fit_completed(self.features, &nothing, observer)?;
+            let (of, seen) = (self.features, self.completion);
+            evidence = objects.compare(of, metric, seen, &plain.output, observer)?;
+            if let Some(evidence) = evidence {
+                report.notes.push(evidence.note());
+                if !evidence.learned {
+                    (clusters, report.objective) = (plain.output, plain.report.objective);
+                }
+            }
+        }
+        Ok(Fit::new((clusters, evidence), report))
+    }
+
+    /// The clusters of features on the other scale, where these keep more, and else what there is.
+    fn other_scale(&self, usual: Found, metric: &Rdml, observer: &dyn Observer) -> Result<Found> {
+        let (metric, standardized) = metric.other_scale();
+        let names = ["features as they are", "standardized features"];
+        let [first, second] = if standardized { names } else { [names[1], names[0]] };
+        let kept = |found: &Found| {
+            found.output.1.map(|of| (if of.learned { of.kept } else { of.kept_plain }, of.error))
+        };
+        // What the other scale does not allow takes nothing from this one.
+        let other = match self.clusters(&metric, observer) {
+            Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
+            other => other.ok(),
+        };
+        let both = other.as_ref().and_then(kept).zip(kept(&usual));
+        let (Some(other), Some((theirs, ours))) = (other, both) else { return Ok(usual) };
+        let taken = theirs.0 - ours.0 > theirs.1.max(ours.1);
+        let note = format!(
+            "clusters from {}: of answers about objects left out those from {second} keep {:.3}, \
+             those from {first} {:.3}",
+            if taken { second } else { first },
+            theirs.0,
+            ours.0
+        );
+        let mut found = if taken { other } else { usual };
+        found.report.notes.push(note);
+        Ok(found)
     }
 }

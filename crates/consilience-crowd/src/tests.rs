@@ -553,6 +553,33 @@ fn a_few_annotated_objects_of_many_classes_help_and_do_not_harm() {
     }
 }
 
+/// Three columns tell the groups apart, and forty that differ by less than a thousandth of them
+/// count as much on a common scale.
+#[test]
+fn the_scale_is_that_of_the_clusters_that_keep_more_answers() {
+    let (x, [answers, _], truth) = annotated();
+    let mut draw = Seed(11).stream();
+    let x = Array2::from_shape_fn((90, 43), |(i, j)| match j {
+        0..3 => x[[i, j]],
+        _ => 0.001 * draw.normal(),
+    });
+    let of = |semi: SemiCrowd| {
+        let found = semi.fit(x.view(), &answers, &()).unwrap();
+        let partition = &found.output.completed.clustering.partition;
+        let said = found.report.notes.iter().filter(|n| n.starts_with("clusters from ")).cloned();
+        (scores::adjusted_rand(partition, &truth).unwrap(), said.collect::<Vec<_>>())
+    };
+    let (both, said) = of(SemiCrowd::new(3));
+    assert!(both > 0.95 && said[0].starts_with("clusters from features as they are"), "{said:?}");
+    let (standardized, said) = of(SemiCrowd::new(3).compare_scales(false));
+    assert!(standardized < both - 0.1 && said.is_empty(), "{standardized} {both}");
+    // From the other side it is the same choice.
+    let raw = SemiCrowd::new(3).metric(Rdml::new(3).standardize(false));
+    assert_eq!(of(raw.clone().compare_scales(false)).0, both);
+    let (again, said) = of(raw);
+    assert!(again == both && said[0].starts_with("clusters from features as they are"), "{said:?}");
+}
+
 /// What is learned from answers that are mostly mistakes does not hold for objects left out.
 #[test]
 fn where_answers_teach_nothing_the_clusters_are_those_of_plain_k_means() {

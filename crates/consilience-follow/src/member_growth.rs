@@ -37,11 +37,12 @@ const CHUNK: usize = 4_096;
 /// without any link; no weights and no metric on them can find a distinction that none of them
 /// makes.
 ///
-/// The links fall into folds by the order in which they came. Each new member is made by the base
-/// clusterer, for a random number of clusters, under the metric of all links outside one fold. So
-/// the members differ, and for each link there are some that were made without it, which
-/// cross-validation needs ([`ConsensusMetric::grow`](crate::ConsensusMetric::grow)). Rows that
-/// stand for many objects count as these ([`grow_counted`](MemberGrowth::grow_counted)).
+/// The links fall into folds by their places; an [`Updater`](crate::Updater) sorts those of a
+/// batch. Each new member is made by the base clusterer, for a random number of clusters, under the
+/// metric of all links outside one fold. So the members differ, and for each link there are some
+/// that were made without it, which cross-validation needs
+/// ([`ConsensusMetric::grow`](crate::ConsensusMetric::grow)). Rows that stand for many objects
+/// count as these ([`grow_counted`](MemberGrowth::grow_counted)).
 ///
 /// ```
 /// use consilience::{Constraints, Fit, Link, Partition, Seed};

@@ -239,7 +239,8 @@ impl Updater {
     /// Follows a batch of links, all of it or nothing.
     ///
     /// Links that are known already, in this batch or from an earlier one, change nothing. A link
-    /// that only follows from others still counts. The report is that of the weights.
+    /// that only follows from others still counts. The order of the links in a batch changes
+    /// nothing. The report is that of the weights.
     ///
     /// # Errors
     /// As [`WeightUpdater::update`]; the updater is then exactly as before.

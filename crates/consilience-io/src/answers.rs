@@ -264,6 +264,12 @@ impl Columns<'_> {
                 rows[r][column] = number;
             }
         }
+        let pairs = self.form == AnswerForm::Pairs;
+        let itself = rows.iter().filter(|&[_, i, j, _]| pairs && i == j).count();
+        if itself > 0 {
+            let rows = consilience_core::number_of(itself as u64, "row");
+            notes.push(format!("{rows} of an object compared with itself, which says nothing"));
+        }
         Ok(AnswerTable { form: self.form, rows, names, ids: found })
     }
 
@@ -458,6 +464,20 @@ mod tests {
         assert_eq!(plain.names[0], ["ann", "bob", "cid"]);
         assert_eq!(plain.names[0], turned.names[0]);
         assert_eq!((workers(&plain), workers(&turned)), (vec![1, 2, 0, 1], vec![1, 0, 2, 1]));
+    }
+
+    #[test]
+    fn objects_compared_with_themselves_are_told() {
+        let noted = |text: &str| {
+            let mut notes = Vec::new();
+            let with = (false, &mut notes);
+            from_csv(text.as_bytes(), None, &(), &Allowance::unlimited(), with).unwrap();
+            notes
+        };
+        let note = "2 rows of an object compared with itself, which says nothing";
+        assert_eq!(noted("worker,i,j,same\na,x,x,1\nb,x,y,0\nb,y,y,1\n"), [note]);
+        assert!(noted("worker,i,j,same\na,0,1,1\n").is_empty());
+        assert!(noted("worker,task,item,group\n0,1,1,0\n").is_empty());
     }
 
     #[test]

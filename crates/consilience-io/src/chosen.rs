@@ -44,6 +44,7 @@ fn sparse(table: FeatureTable, ids: Option<ObjectIds>, wanted: &Wanted) -> Resul
         numbers: Some(table),
         categories: None,
         ids,
+        leads: true,
     })
 }
 

@@ -21,6 +21,7 @@ use crate::labelled::{Labelled, column_names};
 use crate::location::Location;
 use crate::records::{Records, separated};
 use crate::roles::{Role, Wanted, numbered_names, unique_text};
+use crate::row_numbers::are_apart;
 use crate::table::LabelColumns;
 
 /// How often a long file looks whether the user wants to stop.
@@ -35,6 +36,7 @@ pub(crate) fn labels(
     notes: &mut Vec<String>,
 ) -> Result<LabelColumns> {
     let mut rows = Rows::open(file, wanted.tabs, notes)?;
+    rows.hold_numbers()?;
     let roles = wanted.roles(&rows.names, notes)?;
     let values: Vec<usize> = chosen(&roles, Role::Value);
     let names = values.iter().map(|&c| rows.names[c].clone()).collect();
@@ -50,20 +52,16 @@ pub(crate) fn labels(
     rows.note_blank_end(notes);
     check_rows(labels.rows())?;
     let named = ids.at.is_some_and(|at| wanted.names(&rows.names[at]));
-    if let Some(first) = rows.first.take().filter(|_| !named) {
-        let cell = |c: usize| first.get(c).unwrap_or_default().trim_ascii();
-        if first_is_data(&labels, &values, &ids, cell) {
-            notes.push(format!(
-                "the first row ({}) was read as an object and not as a header: it says what is \
-                 said again below, or that something is missing",
-                first.iter().map(lossy).collect::<Vec<_>>().join(", ")
-            ));
-            for (column, &c) in labels.columns.iter_mut().zip(&values) {
-                column.push_front(label(cell(c)).map_err(malformed)?)?;
-            }
-            ids.push_front(&cell, allowance)?;
-            labels.names = values.iter().map(usize::to_string).collect();
+    let is_data = |first: &ByteRecord| !named && first_is_data(&labels, &values, &ids, first);
+    let numbered =
+        ids.at == Some(0) || (values.first() == Some(&0) && labels.start_with_names_of_rows());
+    let why = "says what is said again below, or that something is missing";
+    if let Some(first) = rows.first_object(numbered, is_data, why, notes) {
+        for (column, &c) in labels.columns.iter_mut().zip(&values) {
+            column.push_front(label(cell(&first, c)).map_err(malformed)?)?;
         }
+        ids.push_front(&first, allowance)?;
+        labels.names = values.iter().map(usize::to_string).collect();
     }
     labels.ids = ids.finish(&rows.names, notes)?;
     labels.find_ids(wanted, notes)?;
@@ -72,15 +70,10 @@ pub(crate) fn labels(
 
 /// Whether a first row with text is an object like those below. A header has at least one text that
 /// its column does not have again; so do ids, which are left out of this.
-fn first_is_data<'a>(
-    labels: &LabelColumns,
-    values: &[usize],
-    ids: &Ids,
-    cell: impl Fn(usize) -> &'a [u8],
-) -> bool {
+fn first_is_data(labels: &LabelColumns, values: &[usize], ids: &Ids, first: &ByteRecord) -> bool {
     let (mut again, mut named) = (false, false);
     for (i, (column, &c)) in labels.columns.iter().zip(values).enumerate() {
-        let text = cell(c);
+        let text = cell(first, c);
         if !is_text(text) {
             again |= !text.is_empty() && i > 0 && number(text).is_some() && !column.has_text();
             continue;
@@ -99,6 +92,11 @@ fn first_is_data<'a>(
     }
     // No column is called NA.
     again || !named
+}
+
+/// A cell without white space around it; empty where the row is too short.
+fn cell(row: &ByteRecord, column: usize) -> &[u8] {
+    row.get(column).unwrap_or_default().trim_ascii()
 }
 
 fn chosen(roles: &[Role], role: Role) -> Vec<usize> {
@@ -137,13 +135,9 @@ impl Ids {
         self.texts.push(&String::from_utf8_lossy(cells.text(at)), allowance)
     }
 
-    fn push_front<'a>(
-        &mut self,
-        cell: &impl Fn(usize) -> &'a [u8],
-        allowance: &Allowance,
-    ) -> Result<()> {
+    fn push_front(&mut self, first: &ByteRecord, allowance: &Allowance) -> Result<()> {
         let Some(at) = self.at else { return Ok(()) };
-        let text = std::str::from_utf8(cell(at)).map_err(|_| malformed("ids: no UTF-8"))?;
+        let text = std::str::from_utf8(cell(first, at)).map_err(|_| malformed("ids: no UTF-8"))?;
         self.texts.push_front(text, allowance)
     }
 
@@ -168,7 +162,7 @@ pub(crate) fn features(
     notes: &mut Vec<String>,
 ) -> Result<DataTable> {
     let mut rows = Rows::open(file, wanted.tabs, notes)?;
-    rows.take_numbered_header()?;
+    rows.hold_numbers()?;
     let mut roles = wanted.feature_roles(&rows.names, notes)?;
     if roles[0] == Role::Maybe && !rows.record.get(0).is_some_and(is_id_text) {
         roles[0] = Role::Value;
@@ -180,15 +174,10 @@ pub(crate) fn features(
     let by_name = |wanted: &String| rows.names.iter().any(|name| name.trim() == wanted.trim());
     let named = table.ids.at.is_some_and(|at| wanted.names(&rows.names[at]))
         || wanted.drop.iter().chain(&wanted.categorical).any(by_name);
-    if let Some(first) = rows.first.take().filter(|_| !named)
-        && table.first_is_data(&first)
-    {
-        notes.push(format!(
-            "the first row ({}) was read as an object and not as a header: it holds numbers",
-            lossy(first.as_slice())
-        ));
+    let numbered = rows.held && table.starts_with_names_of_rows(allowance)?;
+    let is_data = |first: &ByteRecord| !named && table.first_is_data(first);
+    if let Some(first) = rows.first_object(numbered, is_data, "holds numbers", notes) {
         table.push_front(&first, allowance)?;
-        rows.names = numbered_names(rows.names.len());
     }
     table.finish(&rows.names, wanted.missing, notes)
 }
@@ -256,21 +245,27 @@ impl Numbers {
         Ok(())
     }
 
+    /// Whether the first column holds ids, or whole numbers that are all different.
+    fn starts_with_names_of_rows(&self, allowance: &Allowance) -> Result<bool> {
+        let width = self.numbers.len();
+        let column = || self.values.iter().step_by(width).copied();
+        Ok(self.ids.at == Some(0)
+            || (self.numbers.first() == Some(&0) && are_apart(column, self.rows, allowance)?))
+    }
+
     /// Whether a first row with text is an object: its texts are ids and categories, and there are
     /// numbers, where columns of numbers have them.
     fn first_is_data(&self, first: &ByteRecord) -> bool {
-        let cell = |c: usize| first.get(c).unwrap_or_default();
         let numbers = self.numbers.iter().filter(|&&c| self.defects.is_number(c));
         !self.numbers.is_empty()
-            && self.numbers.iter().all(|&c| !is_text(cell(c)) || missing(cell(c).trim_ascii()))
-            && numbers.clone().any(|&c| number(cell(c).trim_ascii()).is_some())
+            && self.numbers.iter().all(|&c| !is_text(cell(first, c)) || missing(cell(first, c)))
+            && numbers.clone().any(|&c| number(cell(first, c)).is_some())
     }
 
     fn push_front(&mut self, first: &ByteRecord, allowance: &Allowance) -> Result<()> {
-        let cell = |c: usize| first.get(c).unwrap_or_default().trim_ascii();
         allowance.grow(&mut self.values, self.numbers.len())?;
         let row: Vec<f64> =
-            self.numbers.iter().map(|&c| number(cell(c)).unwrap_or(f64::NAN)).collect();
+            self.numbers.iter().map(|&c| number(cell(first, c)).unwrap_or(f64::NAN)).collect();
         for (&c, value) in self.numbers.iter().zip(&row) {
             if value.is_nan() {
                 self.defects.missing(c, || "the first row".to_owned());
@@ -278,10 +273,10 @@ impl Numbers {
         }
         self.values.splice(0..0, row);
         for (column, &c) in self.labels.columns.iter_mut().zip(&self.categories) {
-            column.push_front(category(cell(c)).map_err(malformed)?)?;
+            column.push_front(category(cell(first, c)).map_err(malformed)?)?;
         }
         self.rows += 1;
-        self.ids.push_front(&cell, allowance)
+        self.ids.push_front(first, allowance)
     }
 
     fn finish(
@@ -304,9 +299,11 @@ impl Numbers {
         })?;
         let table = Array2::from_shape_vec((self.rows, self.numbers.len()), self.values);
         let table = table.map_err(|e| malformed(e.to_string()))?;
+        let places = (self.ids.at, self.numbers.first().copied());
         let ids = self.ids.finish(names, notes)?.map(Texts::into_ids).transpose()?;
         let names = self.numbers.iter().map(|&c| names[c].clone()).collect();
-        DataTable::new(self.rows, FeatureTable::F64(table), names, self.labels, ids)
+        let table = DataTable::new(self.rows, FeatureTable::F64(table), names, self.labels, ids)?;
+        Ok(table.placed(places.0, places.1))
     }
 }
 
@@ -351,8 +348,10 @@ struct Rows<R: Read> {
     line: Option<u64>,
     /// What the columns are called; their numbers where there is no header.
     names: Vec<String>,
-    /// The first row, where it holds text.
+    /// The first row, where it may be a header.
     first: Option<ByteRecord>,
+    /// Whether it holds no text.
+    held: bool,
 }
 
 impl<R: Read> Rows<R> {
@@ -381,23 +380,49 @@ impl<R: Read> Rows<R> {
                     .to_owned(),
             );
         }
-        Ok(Rows { records, record, line, names, first })
+        Ok(Rows { records, record, line, names, first, held: false })
     }
 
-    /// Takes `,0,1,...` for what it is in a table of features: the header that pandas writes where
-    /// columns have no names, with that of the row numbers in front.
-    fn take_numbered_header(&mut self) -> Result<()> {
+    /// Holds back a first row such as `,0,1` or `,2019,2020`: what programs write where columns are
+    /// called by numbers, with the numbers of the rows in front, and have no name for these.
+    /// Whether it is one is known when the rows below are read.
+    fn hold_numbers(&mut self) -> Result<()> {
         let mut cells = self.record.iter().map(<[u8]>::trim_ascii);
-        let header = self.first.is_none()
-            && self.names.len() > 2
+        let whole = |cell: &[u8]| number(cell).is_some_and(|x| x.fract() == 0.0);
+        let held = self.first.is_none()
+            && self.names.len() > 1
             && cells.next().is_some_and(<[u8]>::is_empty)
-            && cells.zip(&self.names).all(|(cell, number)| cell == number.as_bytes());
-        if header {
-            self.names.insert(0, String::new());
-            self.names.pop();
+            && cells.all(whole);
+        if held {
+            self.names = self.record.iter().map(lossy).collect();
+            self.first = Some(self.record.clone());
+            self.held = true;
             self.line = self.records.next(&mut self.record)?;
         }
         Ok(())
+    }
+
+    /// The first row, if it is an object; columns have no names then. One that was held back is a
+    /// header where the rows below are `numbered`, another unless it `is_data`.
+    fn first_object(
+        &mut self,
+        numbered: bool,
+        is_data: impl FnOnce(&ByteRecord) -> bool,
+        why: &str,
+        notes: &mut Vec<String>,
+    ) -> Option<ByteRecord> {
+        let first = self.first.take()?;
+        if if self.held { numbered } else { !is_data(&first) } {
+            return None;
+        }
+        if !self.held {
+            notes.push(format!(
+                "the first row ({}) was read as an object and not as a header: it {why}",
+                first.iter().map(lossy).collect::<Vec<_>>().join(", ")
+            ));
+        }
+        self.names = numbered_names(self.names.len());
+        Some(first)
     }
 
     /// Hands out the rows.

@@ -30,6 +30,8 @@ pub struct DataTable {
     pub(crate) names: Vec<String>,
     pub(crate) categories: Option<LabelTable>,
     pub(crate) ids: Option<ObjectIds>,
+    /// Whether the first column of numbers is the first of the file, or the next behind the ids.
+    pub(crate) leads: bool,
 }
 
 impl DataTable {
@@ -43,7 +45,13 @@ impl DataTable {
     ) -> Result<Self> {
         let numbers = (!names.is_empty()).then_some(numbers);
         let categories = (!labels.names.is_empty()).then(|| labels.into_table()).transpose()?;
-        Ok(DataTable { rows, numbers, names, categories, ids })
+        Ok(DataTable { rows, numbers, names, categories, ids, leads: true })
+    }
+
+    /// The same with the places that ids and the first column of numbers have in the file.
+    pub(crate) fn placed(self, ids: Option<usize>, first: Option<usize>) -> Self {
+        let leads = first == Some(0) || (ids == Some(0) && first == Some(1));
+        DataTable { leads, ..self }
     }
 
     /// Number of objects.

@@ -134,6 +134,22 @@ impl ObjectIds {
         texts.into_ids()
     }
 
+    /// The number of the first row, 0 or 1, where the ids are nothing but the numbers of the rows
+    /// in their order.
+    ///
+    /// ```
+    /// use consilience::io::ObjectIds;
+    ///
+    /// assert_eq!(ObjectIds::new(["1", "2", "3"])?.row_numbers_from(), Some(1));
+    /// assert_eq!(ObjectIds::new(["2", "1", "3"])?.row_numbers_from(), None);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    pub fn row_numbers_from(&self) -> Option<usize> {
+        let number = |row: usize| self.get(row).parse::<usize>().ok();
+        let from = number(0).filter(|&from| from <= 1)?;
+        (1..self.n_objects()).all(|row| number(row) == Some(from + row)).then_some(from)
+    }
+
     /// Number of objects.
     pub fn n_objects(&self) -> usize {
         self.0.len()

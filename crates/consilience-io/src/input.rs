@@ -147,9 +147,9 @@ impl<'a> Input<'a> {
         /// The column that holds the ids of the objects, by its name or its number in the file.
         /// Default a first column that is called `id` or that holds another text in every row,
         /// where other columns follow, unless most of these say numbers in a CSV file of features;
-        /// of features also a first column of whole numbers, no two alike, that has no name or is
-        /// called `Unnamed: 0` or the like, or that counts the rows under a name that programs give
-        /// to row numbers, such as `index`; in an `.npz` archive the array `id` or `ids`.
+        /// also a first column of whole numbers, no two alike, that has no name or is called
+        /// `Unnamed: 0` or the like, or that counts the rows under a name that programs give to row
+        /// numbers, such as `index`; in an `.npz` archive the array `id` or `ids`.
         pub fn id(mut self, column: impl Into<String>) { self.wanted.id = Some(column.into()) }
 
         /// Whether the column of [`Input::id`] may be missing, and is then looked for as without
@@ -174,8 +174,9 @@ impl<'a> Input<'a> {
             self.wanted.categorical = texts(columns)
         }
 
-        /// Columns of features by the names that they have for other objects, as those of a fitted
-        /// model: what is called so is a feature, also where it counts the rows. Default none.
+        /// Columns of features or labels by the names that they have for other objects, as those of
+        /// a fitted model: what is called so is none of the ids, also where it counts the rows.
+        /// Default none.
         pub fn known_columns(mut self, columns: impl IntoIterator<Item = impl Into<String>>) {
             self.wanted.known = texts(columns)
         }
@@ -337,9 +338,12 @@ impl<'a> Input<'a> {
         let mut new = new.clone();
         // Few objects may all have labels of their own in the first member.
         new.wanted.by_name_alone = columns.ids.is_none();
+        new.wanted.known = columns.names.clone();
         let rows = new.reading(|notes| {
             let mut found = new.label_columns(observer, notes)?;
-            let ids = found.ids.take().map(Texts::into_ids).transpose()?;
+            // Numbers that begin anew are no names beside those of the others.
+            let ids = found.ids.take().filter(|_| !found.counted);
+            let ids = ids.map(Texts::into_ids).transpose()?;
             notes.extend(found.put_in_order(&columns.names)?);
             Ok((columns.translate(&found)?, ids))
         })?;

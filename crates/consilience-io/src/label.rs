@@ -38,9 +38,28 @@ pub(crate) fn number(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Whether a text is a number but for a comma in place of the decimal point.
+/// Whether a text is a number but for a comma in place of the decimal point, or groups of
+/// thousands.
 pub(crate) fn has_decimal_comma(text: &str) -> bool {
-    text.contains(',') && number(text.trim().replacen(',', ".", 1).as_bytes()).is_some()
+    let says = |text: &str| number(text.as_bytes()).is_some();
+    let text = text.trim();
+    text.contains(',')
+        && (says(&text.replacen(',', ".", 1))
+            || ungrouped(text, ',').is_some_and(|text| says(&text))
+            || ungrouped(text, '.').is_some_and(|text| says(&text.replacen(',', ".", 1))))
+}
+
+/// A number without what stands between its groups of three digits; `None` for other groups.
+fn ungrouped(text: &str, between: char) -> Option<String> {
+    let end = text.find(if between == ',' { '.' } else { ',' }).unwrap_or(text.len());
+    let (whole, rest) = text.split_at(end);
+    let mut groups = whole.split(between);
+    let first = groups.next()?.trim_start_matches(['-', '+']);
+    let digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
+    let fits = (1..=3).contains(&first.len())
+        && digits(first)
+        && groups.all(|group| group.len() == 3 && digits(group));
+    fits.then(|| whole.replace(between, "") + rest)
 }
 
 /// Whether more than half of some texts say numbers.
@@ -135,6 +154,16 @@ pub(crate) fn number_category(x: impl Display, text: &mut String) -> Result<Labe
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_as_people_write_them_are_told() {
+        for text in ["1,5", "-1,5", "1.234,5", "1,234,567", "-12,345.6", "1.234.567,0", " 3,5e2 "] {
+            assert!(has_decimal_comma(text), "{text}");
+        }
+        for text in ["1.5", "a,b", "1,2,3", "12,34,567.8", "1.23,4.5", ",", "1.2.3", "p1,5"] {
+            assert!(!has_decimal_comma(text), "{text}");
+        }
+    }
 
     #[test]
     fn labels_in_text() {

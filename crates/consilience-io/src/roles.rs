@@ -24,7 +24,7 @@ pub(crate) struct Wanted {
     pub(crate) drop: Vec<String>,
     /// Columns of features that hold categories.
     pub(crate) categorical: Vec<String>,
-    /// Columns of features that are known from other objects.
+    /// Columns that are known from other objects.
     pub(crate) known: Vec<String>,
     /// Whether features may be missing.
     pub(crate) missing: bool,

@@ -1,5 +1,5 @@
 //! Columns that count the rows of a table. Programs write them in front of it without being asked;
-//! as features they would drown the others.
+//! as features they would drown the others, as labels put every object apart.
 
 use consilience_core::Result;
 use ndarray::Array2;
@@ -11,19 +11,26 @@ use crate::fault::{excerpt, malformed};
 use crate::features::FeatureTable;
 use crate::ids::Texts;
 use crate::label::EXACT;
-use crate::roles::are_numbered;
+use crate::roles::{Wanted, are_numbered};
+use crate::table::LabelColumns;
 
 /// What programs call a column of row numbers, beside no name at all.
 const NAMES: [&str; 9] =
     ["index", "row", "rownames", "row.names", "row_names", "row_nr", "level_0", "...1", "X"];
 
+/// What pandas calls the row numbers of a part of a table in Parquet and Arrow files, behind all
+/// other columns.
+const COLUMNAR: &str = "__index_level_0__";
+
 /// Rows from which on it is no chance that a column counts them.
 const ENOUGH: usize = 3;
 
-/// Whether a column has no name, or the one that pandas gives to such a column.
-fn unnamed(name: &str) -> bool {
-    let number = name.strip_prefix("Unnamed: ");
-    name.is_empty() || number.is_some_and(|number| number.parse::<usize>().is_ok())
+/// Whether a name is the one that pandas gives to a first column without one, also where it was
+/// read and written more than once: `Unnamed: 0.1`.
+fn unnamed_first(name: &str) -> bool {
+    let again = |times: &str| times.split('.').all(|time| time.parse::<usize>().is_ok());
+    name.strip_prefix("Unnamed: 0")
+        .is_some_and(|rest| rest.is_empty() || rest.strip_prefix('.').is_some_and(again))
 }
 
 fn usual(name: &str) -> bool {
@@ -31,8 +38,62 @@ fn usual(name: &str) -> bool {
     NAMES.iter().any(|usual| name == *usual || (name.eq_ignore_ascii_case(usual) && name != "x"))
 }
 
-/// A table without its first column.
-fn without_first<F: Copy>(table: Array2<F>) -> Result<Array2<F>> {
+/// What the names of columns say of one of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// That it is like the others.
+    Nothing,
+    /// That it has row numbers if it counts the rows.
+    IfItCounts,
+    /// That it has row numbers if these are numbers, also of some rows of a table.
+    IfApart,
+}
+
+/// What the name says of a column: of the first, `behind` ids or not, or, by the name that pandas
+/// gives to row numbers in files of columns, of any.
+fn told(names: &[String], column: usize, behind: bool, known: &[String]) -> Told {
+    let name = names[column].trim();
+    // As many as are known of others: all are what they are there.
+    if names.len() == known.len() || is_known(name, known) || are_numbered(names) {
+        return Told::Nothing;
+    }
+    if name == COLUMNAR {
+        return Told::IfApart;
+    }
+    if column > 0 {
+        return Told::Nothing;
+    }
+    let of_pandas = unnamed_first(name);
+    if of_pandas || (name.is_empty() && !behind) {
+        let nameless = |name: &String| name.is_empty() || name.starts_with("Unnamed: ");
+        // A sheet without names at all.
+        let all = names.len() > 1 && names.iter().all(nameless);
+        return if all { Told::IfItCounts } else { Told::IfApart };
+    }
+    match usual(name) && !behind {
+        true if !known.is_empty() && names.len() == known.len() + 1 => Told::IfApart,
+        true => Told::IfItCounts,
+        false => Told::Nothing,
+    }
+}
+
+/// The columns of which a name may say something.
+fn candidates(names: &[String]) -> impl Iterator<Item = usize> {
+    let columnar = names.iter().position(|name| name.trim() == COLUMNAR);
+    let first = (!names.is_empty()).then_some(0);
+    first.into_iter().chain(columnar.filter(|&c| c > 0))
+}
+
+/// What a note calls a column of row numbers.
+fn called(name: &str) -> String {
+    match name {
+        "" => "without a name".to_owned(),
+        name => format!("called {}", excerpt(name)),
+    }
+}
+
+/// A table without a column.
+fn without<F: Copy>(table: Array2<F>, column: usize) -> Result<Array2<F>> {
     let (n, d) = table.dim();
     // Where the values lie one row behind the other no second table is made.
     let mut values = match table.is_standard_layout() {
@@ -42,7 +103,7 @@ fn without_first<F: Copy>(table: Array2<F>) -> Result<Array2<F>> {
     let mut at = 0;
     values.retain(|_| {
         at += 1;
-        (at - 1) % d != 0
+        (at - 1) % d != column
     });
     Array2::from_shape_vec((n, d - 1), values).map_err(|e| malformed(e.to_string()))
 }
@@ -56,38 +117,42 @@ fn consecutive(mut values: impl Iterator<Item = f64>) -> bool {
     })
 }
 
+fn counts(numbers: &[u64]) -> bool {
+    consecutive(numbers.iter().map(|&number| number as f64))
+}
+
 /// Whether values are whole numbers, no two alike, as the rows of a part of a table have them.
-fn distinct(
-    values: impl Iterator<Item = f64>,
+pub(crate) fn are_apart<I: Iterator<Item = f64>>(
+    values: impl Fn() -> I,
     count: usize,
     allowance: &Allowance,
 ) -> Result<bool> {
+    if !values().all(|value| value.fract() == 0.0 && (0.0..EXACT).contains(&value)) {
+        return Ok(false);
+    }
     let bytes = bytes_of::<(u64, u64)>(count);
     allowance.take(bytes)?;
     let mut seen = FxHashSet::default();
     seen.try_reserve(count).map_err(|_| no_room::<u64>(count))?;
-    let mut whole =
-        values.map(|value| (value.fract() == 0.0 && (0.0..EXACT).contains(&value), value));
-    let found = whole.all(|(whole, value)| whole && seen.insert(value as u64));
+    let apart = values().all(|value| seen.insert(value as u64));
     allowance.give_back(bytes);
-    Ok(found)
+    Ok(apart)
 }
 
 impl DataTable {
-    /// The same where columns in front that count the rows are no features: the first gives the
-    /// ids, where the table has none; behind ids only what has no name is taken for more of them.
-    /// `known` are columns of other objects, which stay what they are. Other columns that count the
-    /// rows stay, which a note asks about.
+    /// The same where columns of row numbers are no features: the first gives the ids, where the
+    /// table has none. `known` are columns of other objects, which stay what they are. Other
+    /// columns that count the rows stay, which a note asks about.
     pub(crate) fn without_row_numbers(
         mut self,
         known: &[String],
         allowance: &Allowance,
         notes: &mut Vec<String>,
     ) -> Result<Self> {
-        while self.starts_with_row_numbers(known, allowance)? {
+        while let Some(c) = self.row_numbers(known, allowance)? {
             let read = if self.ids.is_none() {
                 let mut numbers = Texts::default();
-                for x in self.column(0).into_iter().flatten() {
+                for x in self.column(c).into_iter().flatten() {
                     numbers.push(&(x as u64).to_string(), allowance)?;
                 }
                 self.ids = Some(numbers.into_ids()?);
@@ -95,24 +160,40 @@ impl DataTable {
             } else {
                 "was left out"
             };
-            let name = self.names.remove(0);
+            let name = self.names.remove(c);
             self.numbers = match self.numbers.take() {
                 _ if self.names.is_empty() => None,
-                Some(FeatureTable::F32(x)) => Some(FeatureTable::F32(without_first(x)?)),
-                Some(FeatureTable::F64(x)) => Some(FeatureTable::F64(without_first(x)?)),
+                Some(FeatureTable::F32(x)) => Some(FeatureTable::F32(without(x, c)?)),
+                Some(FeatureTable::F64(x)) => Some(FeatureTable::F64(without(x, c)?)),
                 other => other,
             };
-            let called = match name.as_str() {
-                "" => "without a name".to_owned(),
-                name => format!("called {}", excerpt(name)),
-            };
             notes.push(format!(
-                "a column of row numbers {called} {read}; to keep it as a feature give it another \
-                 name"
+                "a column of row numbers {} {read}; to keep it as a feature give it another name",
+                called(&name)
             ));
         }
         self.ask_about_row_numbers(known, notes);
         Ok(self)
+    }
+
+    /// The first column of row numbers, by its name and by what it holds.
+    fn row_numbers(&self, known: &[String], allowance: &Allowance) -> Result<Option<usize>> {
+        if self.names.len() == 1 && self.categories.is_none() {
+            return Ok(None);
+        }
+        for c in candidates(&self.names) {
+            let values = || self.column(c).into_iter().flatten();
+            let found = match told(&self.names, c, self.ids.is_some(), known) {
+                Told::Nothing => continue,
+                _ if c == 0 && !self.leads && self.names[0].trim() != COLUMNAR => continue,
+                Told::IfItCounts => self.rows >= ENOUGH && consecutive(values()),
+                Told::IfApart => are_apart(values, self.rows, allowance)?,
+            };
+            if found {
+                return Ok(Some(c));
+            }
+        }
+        Ok(None)
     }
 
     fn column(&self, c: usize) -> Option<Box<dyn Iterator<Item = f64> + '_>> {
@@ -121,24 +202,6 @@ impl DataTable {
             FeatureTable::F64(x) => Some(Box::new(x.column(c).into_iter().copied())),
             _ => None,
         }
-    }
-
-    fn starts_with_row_numbers(&self, known: &[String], allowance: &Allowance) -> Result<bool> {
-        let Some(name) = self.names.first().map(|name| name.trim()) else { return Ok(false) };
-        let alone = self.names.len() == 1 && self.categories.is_none();
-        // As many as are known of others: all are features.
-        let all_known = self.names.len() == known.len() || is_known(name, known);
-        let (unnamed, usual) = (unnamed(name), usual(name) && self.ids.is_none());
-        if alone || all_known || are_numbered(&self.names) || !(unnamed || usual) {
-            return Ok(false);
-        }
-        let column = || self.column(0).into_iter().flatten();
-        // Of a part of a table the rows are not in order.
-        let part = unnamed || (!known.is_empty() && self.names.len() == known.len() + 1);
-        if part {
-            return distinct(column(), self.rows, allowance);
-        }
-        Ok(self.rows >= ENOUGH && consecutive(column()))
     }
 
     /// Notes columns of numbers that count the rows, as far as they are not known from others.
@@ -158,6 +221,48 @@ impl DataTable {
                 ));
             }
         }
+    }
+}
+
+impl LabelColumns {
+    /// Takes a column of row numbers for ids, where there are none yet and other columns follow: as
+    /// a clustering it would put every object apart.
+    pub(crate) fn find_row_numbers(
+        &mut self,
+        wanted: &Wanted,
+        notes: &mut Vec<String>,
+    ) -> Result<()> {
+        if self.ids.is_some() || self.names.len() < 2 {
+            return Ok(());
+        }
+        let found = candidates(&self.names).find(|&c| self.has_row_numbers(c, wanted));
+        let Some(c) = found else { return Ok(()) };
+        let (name, column) = (self.names.remove(c), self.columns.remove(c));
+        self.counted = column.numbers_apart().is_some_and(counts);
+        self.ids = Some(column.into_texts()?);
+        notes.push(format!(
+            "a column of row numbers {} was read as the ids of the objects",
+            called(&name)
+        ));
+        Ok(())
+    }
+
+    fn has_row_numbers(&self, column: usize, wanted: &Wanted) -> bool {
+        let told = told(&self.names, column, false, &wanted.known);
+        if told == Told::Nothing || is_known(self.names[column].trim(), &wanted.columns) {
+            return false;
+        }
+        self.columns[column].numbers_apart().is_some_and(|numbers| {
+            told == Told::IfApart || (numbers.len() >= ENOUGH && counts(numbers))
+        })
+    }
+
+    /// Whether the first column holds ids, or counts the rows.
+    pub(crate) fn start_with_names_of_rows(&self) -> bool {
+        self.columns.first().is_some_and(|first| {
+            let counts = |numbers: &[u64]| numbers.len() >= ENOUGH && counts(numbers);
+            first.is_ids() || first.numbers_apart().is_some_and(counts)
+        })
     }
 }
 
@@ -202,6 +307,21 @@ mod tests {
         // Written and read twice.
         let table = read(",Unnamed: 0,a,b\n0,0,2.5,1\n1,1,4.5,7\n2,2,0.5,7\n").output;
         assert_eq!((table.number_names().join(" "), ids(&table).len()), ("a b".to_owned(), 3));
+        // So does pandas, which tells the two apart.
+        let table = read("Unnamed: 0.1,Unnamed: 0,a,b\n7,5,2.5,1\n1,8,4.5,7\n2,2,0.5,7\n").output;
+        assert_eq!(
+            (table.number_names().join(" "), ids(&table)),
+            ("a b".into(), vec!["7", "1", "2"])
+        );
+        // A series, years, and text in front of both.
+        for (text, names) in [
+            (",0\n0,2.5\n1,4.5\n2,0.5\n", "0"),
+            (",2019,2020\n5,2.5,1\n7,4.5,1\n2,0.5,1\n", "2019 2020"),
+            (",2019\np5,2.5\np7,4.5\np2,0.5\n", "2019"),
+        ] {
+            let table = read(text).output;
+            assert_eq!((table.number_names().join(" ").as_str(), ids(&table).len()), (names, 3));
+        }
         // Some rows of a table.
         assert_eq!(ids(&read(",a\n17,2.5\n3,4.5\n").output), ["17", "3"]);
         assert!(ids(&read(",a\n17,2.5\n17,4.5\n").output).is_empty());
@@ -211,9 +331,81 @@ mod tests {
         let text = "index,colour\n100,red\n501,blue\n7,red\n";
         let input = Input::in_memory(text.as_bytes(), Format::Csv).categorical(["colour"]);
         assert!(ids(&input.data_table(&()).unwrap().output).is_empty());
+        // A sheet without names, a column of it behind another, and what is not in front.
+        let text = "Unnamed: 0,Unnamed: 1\n4100,2\n3900,2\n4700,1\n";
+        assert!(ids(&read(text).output).is_empty());
+        for text in ["name,Unnamed: 1,a\np,4100,2\nq,3900,2\nr,470,1\n", "id,,a\np,7,2\nq,9,2\n"] {
+            let table = read(text).output;
+            assert_eq!((table.number_names().len(), ids(&table)[0]), (2, "p"), "{text}");
+        }
+        let text = "colour,X,Y\nred,0,2\nblue,1,4\nred,2,1\n";
+        let input = Input::in_memory(text.as_bytes(), Format::Csv);
+        for input in [input.clone().categorical(["colour"]), input.drop(["colour"])] {
+            let table = input.data_table(&()).unwrap().output;
+            assert_eq!((table.number_names().join(" ").as_str(), table.ids()), ("X Y", None));
+        }
+        // A value is missing in the first row of a table without a header.
+        let holes = Input::in_memory(b",3\n7,4\n7,5\n8,1\n", Format::Csv).missing(true);
+        let table = holes.data_table(&()).unwrap().output;
+        assert_eq!((table.n_objects(), table.number_names().join(" ").as_str()), (4, "0 1"));
         // Behind the ids a name is a name.
         let table = read("id,X,Y\na,0,2.5\nb,1,4.5\nc,2,1.5\n").output;
         assert_eq!((table.number_names().join(" "), ids(&table)[0]), ("X Y".to_owned(), "a"));
+    }
+
+    #[test]
+    fn what_programs_write_in_front_of_labels_are_ids() {
+        let read = |text: &str| {
+            let Fit { output, report, .. } =
+                Input::in_memory(text.as_bytes(), Format::Csv).label_table(&()).unwrap();
+            let ids: Vec<String> =
+                output.ids().map_or(Vec::new(), |ids| ids.iter().map(str::to_owned).collect());
+            (output.column_names().join(" "), ids.join(" "), report.notes.len())
+        };
+        let found = |names: &str, ids: &str| (names.to_owned(), ids.to_owned(), 1);
+        for head in ["", "\"\"", "Unnamed: 0", "index", "row.names", "X"] {
+            let rows = "1,cat,4\n2,dog,4\n3,cat,2\n";
+            assert_eq!(read(&format!("{head},a,b\n{rows}")), found("a b", "1 2 3"), "{head:?}");
+        }
+        assert_eq!(read(",label\n0,1\n1,0\n"), found("label", "0 1"));
+        // pandas calls unnamed columns by their numbers.
+        assert_eq!(read(",0,1\n0,2,3\n1,2,1\n2,0,3\n"), found("0 1", "0 1 2"));
+        assert_eq!(read(",a\n17,2\n3,4\n"), found("a", "17 3"));
+        assert_eq!(read(",0\n0,2\n1,1\n2,2\n"), found("0", "0 1 2"));
+        assert_eq!(read(",0\np,2\nq,1\nr,2\n"), found("0", "p q r"));
+        assert_eq!(read("a,b,__index_level_0__\n1,2,17\n1,1,4\n2,1,5\n"), found("a b", "17 4 5"));
+        assert_eq!(read(",0\n4,2\n1,1\n2,2\n").1, "");
+        for kept in [
+            ",a\n17,2\n17,4\n",
+            ",a\n17,2\n,4\n",
+            "index,a\n0,2\n1,4\n",
+            "index,a\n4,2\n1,4\n2,2\n",
+            "m0,a\n0,2\n1,4\n2,4\n",
+            "0,1\n1,1\n2,1\n",
+            "label\n0\n1\n2\n",
+        ] {
+            assert_eq!((read(kept).1.as_str(), read(kept).2), ("", 0), "{kept}");
+        }
+        assert_eq!(read("id,X,Y\na,0,2\nb,1,4\nc,2,1\n"), found("X Y", "a b c"));
+        let chosen = Input::in_memory(b"index,a\n0,2\n1,4\n2,2\n", Format::Csv).columns(["index"]);
+        let table = chosen.label_table(&()).unwrap().output;
+        assert_eq!((table.ids(), table.column_names()), (None, &["index".to_owned()][..]));
+    }
+
+    #[test]
+    fn members_keep_their_columns() {
+        let pool = Input::in_memory(b"index,a\n4,0\n0,1\n1,0\n2,1\n", Format::Csv);
+        let new = Input::in_memory(b"index,a\n0,1\n1,1\n2,0\n", Format::Csv);
+        let (_, rows, ids) = pool.table_and_new(&new, &()).unwrap().output;
+        assert_eq!((rows.dim(), ids), ((3, 2), None));
+        // Numbers that begin anew name nothing, others do.
+        let pool = Input::in_memory(b",a\n0,0\n1,1\n2,0\n", Format::Csv);
+        for (new, expected) in [(&b",a\n0,1\n1,1\n"[..], None), (b",a\n3,1\n4,1\n", Some("4"))] {
+            let new = Input::in_memory(new, Format::Csv);
+            let (table, rows, ids) = pool.table_and_new(&new, &()).unwrap().output;
+            assert_eq!((table.ids().unwrap().get(2), rows.dim()), ("2", (2, 1)));
+            assert_eq!(ids.as_ref().map(|ids| ids.get(1)), expected);
+        }
     }
 
     #[test]

@@ -245,6 +245,12 @@ impl LabelColumn {
         self.texts.len() == self.len() && self.len() > 0
     }
 
+    /// The label of each object, where each has a number of its own and none is missing.
+    pub(crate) fn numbers_apart(&self) -> Option<&[u64]> {
+        // Clusters are numbered as they appear.
+        (self.texts.is_empty() && self.keys.len() == self.len()).then_some(&self.keys)
+    }
+
     /// What the label of each object is called, in the order of the objects; empty for unlabelled.
     pub(crate) fn into_texts(mut self) -> Result<Texts> {
         let (keys, texts) = (std::mem::take(&mut self.keys), std::mem::take(&mut self.texts));
@@ -398,6 +404,8 @@ pub(crate) struct LabelColumns {
     pub(crate) names: Vec<String>,
     /// What the objects are called.
     pub(crate) ids: Option<Texts>,
+    /// Whether these are but the numbers of the rows.
+    pub(crate) counted: bool,
 }
 
 impl LabelColumns {
@@ -405,11 +413,11 @@ impl LabelColumns {
     pub(crate) fn new(names: Vec<String>, allowance: &Allowance) -> Result<Self> {
         let mut columns = allowance.room(names.len())?;
         columns.extend(names.iter().map(|_| LabelColumn::new(allowance)));
-        Ok(LabelColumns { columns, names, ids: None })
+        Ok(LabelColumns { columns, names, ids: None, counted: false })
     }
 
-    /// Takes a first column of unique text for ids, where there are none yet and other columns
-    /// follow.
+    /// Takes a first column of unique text, or of row numbers, for ids, where there are none yet
+    /// and other columns follow.
     pub(crate) fn find_ids(&mut self, wanted: &Wanted, notes: &mut Vec<String>) -> Result<()> {
         let found = self.ids.is_none()
             && !wanted.by_name_alone
@@ -421,7 +429,7 @@ impl LabelColumns {
             self.names.remove(0);
             self.ids = Some(self.columns.remove(0).into_texts()?);
         }
-        Ok(())
+        self.find_row_numbers(wanted, notes)
     }
 
     /// Takes the column of ids that is asked for out of columns that have numbers and no names.

@@ -1,6 +1,6 @@
 //! A batch of links and the weights that follow it.
 
-use consilience_core::{Ensemble, Observer, Pair, Result, Status};
+use consilience_core::{Ensemble, Link, Observer, Pair, Result, Status};
 
 use crate::parallel::{PARALLEL_FROM, in_pool};
 use crate::rules::block::{Batch, evaluate, mean_errors};
@@ -55,7 +55,8 @@ impl WeightUpdater {
     /// Moves the weights by a batch of links, all of it or nothing.
     ///
     /// Links that are known already, in this batch or from an earlier one, change nothing, and so
-    /// does a batch without any new one. A link that only follows from others still counts.
+    /// does a batch without any new one. A link that only follows from others still counts. The
+    /// links of a batch are followed sorted by kind and objects: their order changes nothing.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for an object that does
@@ -99,7 +100,10 @@ impl WeightUpdater {
     ) -> Result<UpdateReport> {
         observer.check()?;
         let known = self.constraints.len();
-        let new = self.constraints.extend(batch)?;
+        let mut sorted = batch.to_vec();
+        sorted.sort_unstable_by_key(|p| (p.link == Link::Cannot, p.i.min(p.j), p.i.max(p.j)));
+        // An error names the first link in the order given that cannot be added.
+        let new = self.constraints.extend(&sorted).or_else(|_| self.constraints.extend(batch))?;
         let followed = self.follow(known, new, observer).and_then(|done| {
             let links: Vec<_> = self.constraints.iter_from(known).collect();
             also(&self.ensemble, &links)?;

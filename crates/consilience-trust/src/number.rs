@@ -112,10 +112,11 @@ impl ClusterNumber {
         pub fn at_least(mut self, least: usize) { self.least = least }
 
         /// The largest number of clusters that is tried; at least 2. Default the square root of the
-        /// number of microclusters, from 2 to 30. Where members nearly agree, nine tenths of the
-        /// objects being in no more than twice as many microclusters as the median member has
-        /// clusters, and some member has more clusters than that root: one more than it has, up to
-        /// 30. No more than there are distinct objects are tried, and a note says so.
+        /// number of microclusters, or what three quarters of the members do not exceed where that
+        /// is more, from 2 to 30. Where members nearly agree, nine tenths of the objects being in
+        /// no more than twice as many microclusters as the median member has clusters, and some
+        /// member has more clusters than that: one more than it has, up to 30. No more than there
+        /// are distinct objects are tried, and a note says so.
         pub fn up_to(mut self, largest: usize) { self.largest = Some(largest) }
 
         /// How many random halves of the members are combined. Default 20; 2 to 2,047.
@@ -248,12 +249,18 @@ impl ClusterNumber {
         IncidenceSpectrum::sum_of_squares(&incidence, &weights, observer)
     }
 
-    /// The largest number of clusters that is tried where none is given: the root of the number of
-    /// microclusters is too few for members that nearly agree on more.
+    /// The largest number of clusters that is tried where none is given. The root of the number of
+    /// microclusters is too few where members agree on much, which leaves few of these: so it is
+    /// what three quarters of the members do not exceed, where that is more, and that on which
+    /// members nearly agree.
     fn usual(&self, nodes: &Microclusters) -> usize {
+        let mut clusters: Vec<usize> = nodes.rows().iter().map(Partition::n_clusters).collect();
+        clusters.retain(|&k| k > 0);
+        clusters.sort_unstable();
+        let quartile = clusters.get(3 * clusters.len() / 4).copied().unwrap_or(0);
         let root = ((nodes.n_nodes() as f64).sqrt() as usize).clamp(2, LARGEST);
-        let clusters = nodes.rows().iter().map(Partition::n_clusters);
-        most_clusters(root, nodes.sizes().iter().copied(), clusters).max(self.least)
+        let agreed = most_clusters(root, nodes.sizes().iter().copied(), clusters);
+        agreed.max(quartile.min(LARGEST)).max(self.least)
     }
 
     /// Says of how many objects the numbers are judged, where not of all.

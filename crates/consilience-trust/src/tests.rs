@@ -257,6 +257,19 @@ fn members_that_are_all_alike_keep_their_number() {
     assert!(few.notes.join("; ").contains("have 9 clusters, more than were tried"));
 }
 
+/// Members that divide a line into two to eight leave 22 microclusters, the root of which is four.
+#[test]
+fn few_microclusters_do_not_hide_the_number() {
+    let members = (0..12).map(|u| {
+        let label = |i: usize| i * (2 + u % 7) / 160;
+        Partition::from_labels(&(0..160).map(label).collect::<Vec<_>>()).unwrap()
+    });
+    let e = Ensemble::new(members.collect()).unwrap();
+    let table = ClusterNumber::new().choose(&e).unwrap();
+    // A quarter of the members has more.
+    assert_eq!(table.rows.last().unwrap().clusters, 6, "{:?}", table.notes);
+}
+
 #[test]
 fn members_that_nearly_agree_are_tried_beyond_their_number() {
     // Each of twelve objects is elsewhere for one member.

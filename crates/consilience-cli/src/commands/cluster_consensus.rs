@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use consilience::Seed;
-use consilience::generate::Generator;
+use consilience::generate::{Generator, Scale};
 use consilience::model::ConsensusClustering;
 
 use crate::args::{Cluster, Count, given};
@@ -26,7 +26,8 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
 
     let start = Instant::now();
     let path = given(args.features.as_deref(), "FEATURES")?;
-    let table = args.labelling.reading.features(path, false, args.common.seed, terminal)?;
+    let (reading, scale) = (&args.labelling.reading, scale(&making.scale)?);
+    let table = reading.scaled_features(path, (false, scale), args.common.seed, terminal)?;
     check(args, &table, &making)?;
     let features = table.view();
     let beside = args.labelling.read(&table, terminal)?;
@@ -80,7 +81,7 @@ fn check(args: &Cluster, table: &Table, making: &Making) -> Outcome<()> {
         );
     }
     ensure!(
-        !table.is_reduced() || making.scale == "none",
+        !table.is_reduced() || making.scale == "none" || table.categories.is_some(),
         "--param scale={}: features are reduced before members are made, and a scale for each \
          dimension then would undo that; expected none",
         making.scale
@@ -112,7 +113,11 @@ fn parse(args: &Cluster) -> Outcome<(ConsensusClustering, Making)> {
     }
     let (method, seed) = (choices::find("--method", "consensus", &CONSENSUS)?, args.common.seed);
     let making = method.build(&(), &own)?;
-    let members = members(&making, &generator, seed);
+    let scale = scale(&making.scale)?;
+    // Beside categories the numbers are scaled already: another scale would undo what these count.
+    let coded = !args.labelling.reading.categorical.is_empty();
+    let members = members(&making, &generator, seed)
+        .map(|members| members.scale(if coded { Scale::None } else { scale }));
     let mut members = choices::behind("generator.", &args.params, method, members)?;
     if let Some(Count::Fixed(k)) = args.clusters {
         members = members.consensus_clusters(k);
@@ -127,7 +132,6 @@ fn members(making: &Making, params: &[String], seed: u64) -> Outcome<Generator> 
     let method = choices::find("--param generator", &making.generator, &METHODS)?;
     let mut generator = Generator::boxed(method.build(&(), params)?)
         .members(making.members)
-        .scale(scale(&making.scale)?)
         .feature_fraction(making.feature_fraction)
         .object_fraction(making.object_fraction)
         .seed(Seed(seed))

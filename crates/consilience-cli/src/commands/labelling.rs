@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use consilience::generate::Scale;
 use consilience::io::{Labelled, ObjectIds};
 use consilience::scores::Scores;
 use consilience::{Features, Partition, Seed};
@@ -33,7 +34,7 @@ impl Labelling {
     /// Reads the new objects, and the true labels of the old ones.
     pub(super) fn read(&self, table: &Table, terminal: &Terminal) -> Outcome<Beside> {
         let Reading { drop, .. } = &self.reading;
-        let coding = self.reading.coding()?;
+        let coding = self.reading.coding(Scale::None)?;
         let features = |path| match (&coding, &table.categories) {
             (Some(coding), Some(known)) => {
                 coding.features_like(known, path, drop, terminal)?.like(table)
@@ -56,8 +57,20 @@ impl Reading {
         seed: u64,
         terminal: &Terminal,
     ) -> Outcome<Table> {
+        self.scaled_features(path, (takes_sparse, Scale::None), seed, terminal)
+    }
+
+    /// The same, where beside columns of categories the numbers are scaled first: a scale for each
+    /// column after these would undo what they count.
+    pub(super) fn scaled_features(
+        &self,
+        path: &Path,
+        (takes_sparse, scale): (bool, Scale),
+        seed: u64,
+        terminal: &Terminal,
+    ) -> Outcome<Table> {
         let missing = missing(&self.missing, false)?;
-        let table = match self.coding()? {
+        let table = match self.coding(scale)? {
             Some(coding) => coding.features(path, &self.drop, missing, terminal)?,
             None => files::features(path, &self.drop, missing, terminal)?,
         };
@@ -66,10 +79,10 @@ impl Reading {
     }
 
     /// How columns of categories become features, where there are any.
-    fn coding(&self) -> Outcome<Option<Coding<'_>>> {
+    fn coding(&self, scale: Scale) -> Outcome<Option<Coding<'_>>> {
         let distance = self.categorical_distance.parse()?;
         let columns = &self.categorical;
-        Ok((!columns.is_empty()).then_some(Coding { columns, distance }))
+        Ok((!columns.is_empty()).then_some(Coding { columns, distance, scale }))
     }
 }
 

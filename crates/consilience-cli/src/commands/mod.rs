@@ -18,6 +18,10 @@ pub(crate) mod score;
 pub(crate) mod update;
 
 use consilience::{Link, Pair, Partition};
+use ndarray::{ArrayView1, ArrayView2};
+
+/// Memberships that differ by less are equal but for rounding.
+const ROUNDING: f64 = 1e-12;
 
 /// How many of some must-links and cannot-links a clustering violates.
 fn violated(pairs: impl Iterator<Item = Pair>, partition: &Partition) -> (usize, usize) {
@@ -26,4 +30,16 @@ fn violated(pairs: impl Iterator<Item = Pair>, partition: &Partition) -> (usize,
         Link::Must => (must + usize::from(!together(i, j)), cannot),
         Link::Cannot => (must, cannot + usize::from(together(i, j))),
     })
+}
+
+/// How many rows have another label than the cluster that is most probable by their memberships.
+fn labelled_otherwise(
+    labels: impl Iterator<Item = Option<usize>>,
+    soft: ArrayView2<'_, f64>,
+) -> usize {
+    let otherwise = |(label, row): (Option<usize>, ArrayView1<'_, f64>)| {
+        let own = |label| row.get(label).copied().unwrap_or_default() + ROUNDING;
+        label.is_some_and(|label| row.iter().any(|&other| other > own(label)))
+    };
+    labels.zip(soft.rows()).filter(|&pair| otherwise(pair)).count()
 }

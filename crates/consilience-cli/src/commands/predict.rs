@@ -9,6 +9,7 @@ use consilience::scores::Scores;
 use consilience::{Partition, io};
 use ndarray::Array2;
 
+use super::labelled_otherwise;
 use crate::args::Predict;
 use crate::failure::{Failure, Outcome};
 use crate::files;
@@ -54,6 +55,13 @@ pub(crate) fn run(args: &Predict, terminal: &Terminal) -> Outcome<()> {
     outputs.labels("-o", Labelled::Numbers(&placed.labels), terminal)?;
     if outputs.wants("--soft") {
         let votes = model.memberships_within(features, memory::budget())?;
+        let count = labelled_otherwise(placed.labels.iter().copied().map(Some), votes.view());
+        if count > 0 {
+            terminal.note(format!(
+                "--soft has the votes of the members; {count} of {n} rows are labelled otherwise: \
+                 all members know them from the fit, and they keep its consensus label"
+            ));
+        }
         outputs.numbers("--soft", votes.view(), terminal)?;
     }
     if outputs.wants("--details") {

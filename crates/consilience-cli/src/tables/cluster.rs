@@ -195,7 +195,12 @@ pub(crate) static CONSENSUS: [Choice<Making>; 1] = [choice!(
             "A..B",
         ],
     scale: text => |making, scale| Making { scale, ..making };
-        ["how the features are scaled first", "none", "none, minmax, zscore"],
+        [
+            "how the features are scaled first; with --categorical the numbers alone, before \
+             categories come beside them",
+            "none",
+            "none, minmax, zscore",
+        ],
     feature_fraction: number => |making, share| Making { feature_fraction: share, ..making };
         ["share of the features that each member sees", "1", "above 0, at most 1"],
     object_fraction: number => |making, share| Making { object_fraction: share, ..making };

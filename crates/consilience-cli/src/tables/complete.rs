@@ -108,7 +108,7 @@ pub(crate) static ANSWERED: [Choice<FromAnswers, Ask>; 1] = [choice!(
     published: flag => FromAnswers::published; PUBLISHED,
     smoothing | lambda: number => metric(Rdml::smoothing); SMOOTHING,
     smoothing_per_object: per_object => metric(Rdml::smoothing); PER_OBJECT,
-    standardize: flag => metric(Rdml::standardize); FRAME,
+    standardize: flag => FromAnswers::standardize; FRAME,
     cut: by_name => metric(Rdml::cut); CUT,
     restarts: count => metric(Rdml::restarts); RESTARTS,
     c | error_weight: number => |of, _| of;
@@ -145,9 +145,10 @@ impl FromAnswers {
         FromAnswers { crowd, ..self }
     }
 
-    /// The same with features as they are.
-    pub(crate) fn as_they_are(&self) -> SemiCrowd {
-        self.crowd.clone().metric(self.rdml.clone().standardize(false))
+    /// Features on a scale that is named are not tried on the other.
+    fn standardize(self, on: bool) -> Self {
+        let (crowd, rdml) = (self.crowd.compare_scales(false), self.rdml.standardize(on));
+        FromAnswers { crowd, rdml, ..self }
     }
 }
 

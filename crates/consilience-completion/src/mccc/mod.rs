@@ -421,7 +421,11 @@ impl Mccc {
     }
 
     fn expect_clusters(&self, report: &mut Report, found: usize) {
-        report.expect_clusters(self.clusters, found, "the features distinguish no more objects");
+        report.expect_clusters(
+            self.clusters,
+            found,
+            "the similarity distinguishes no more objects",
+        );
     }
 
     fn check(&self, n: usize) -> Result<()> {

@@ -139,6 +139,13 @@ impl Rdml {
         Rdml { clusters, ..self }
     }
 
+    /// The same with features as they are where it standardizes them, and the other way round; and
+    /// whether it standardizes them now.
+    #[doc(hidden)]
+    pub fn other_scale(&self) -> (Self, bool) {
+        (Rdml { standardize: !self.standardize, ..self.clone() }, !self.standardize)
+    }
+
     /// The form of the thesis: features as they are, lambda = 1 a sample object
     /// ([`Smoothing::PerObject`]) and the normalised cut of the learned similarity. Default: ours,
     /// as the setters say. Setters that follow change single parts.
@@ -311,7 +318,7 @@ impl Rdml {
             }
         };
         let clusters = clustering.clustering.partition.n_clusters();
-        report.expect_clusters(k, clusters, "the features distinguish no more objects");
+        report.expect_clusters(k, clusters, "the similarity distinguishes no more objects");
         Ok(Fit::new(clustering, report))
     }
 

@@ -282,3 +282,32 @@ fn tiny_clusters_of_given_number_are_taken_by_auto() {
     let score = adjusted_rand(&fit.partition, &truth).unwrap();
     assert!(score > 0.7, "{score}");
 }
+
+/// Every object was compared twelve times, which is less than there are clusters.
+#[test]
+fn auto_takes_planted_partitions_where_objects_were_seldom_compared() {
+    for seed in 0..3 {
+        let (size, k) = (10, 20);
+        let mut stream = Seed(seed).stream();
+        let mut row = |at: usize| {
+            let i = stream.below(size * k);
+            // Half of the pairs are of one cluster.
+            let (from, among) = if at % 2 == 0 { (i / size * size, size) } else { (0, size * k) };
+            let j = (i - from + 1 + stream.below(among - 1)) % among + from;
+            let same = (i / size == j / size) != (stream.uniform() < 0.05);
+            PairAnswer { worker: at % 3, i, j, same }
+        };
+        let rows: Vec<PairAnswer> = (0..1200).map(&mut row).collect();
+        let answers = Answers::from_pairs(size * k, &rows).unwrap();
+        let truth = Partition::from_fn(size * k, |i| Some((i / size) as u64)).unwrap();
+        let of = |method| {
+            let fit = CrowdClustering::new(k).method(method).fit(&answers, &()).unwrap();
+            (adjusted_rand(&fit.output.partition, &truth).unwrap(), fit.output)
+        };
+        let (auto, found) = of(CrowdMethod::Auto);
+        let pairs = of(CrowdMethod::Pairs).0;
+        println!("seed {seed}: auto {auto}, pairs {pairs}");
+        assert_eq!(found.method, CrowdMethod::PlantedPartition);
+        assert!(auto > pairs && auto > 0.8, "{auto} {pairs}");
+    }
+}

@@ -101,6 +101,35 @@ pub(crate) fn fit(
     counts: &AnswerCounts,
     observer: &dyn Observer,
 ) -> Result<FittedPositions> {
+    let (all, abreast) = (answers.n_pair_answers(), model.abreast(answers));
+    let parts = if all > TOO_MANY { answers.cut(PART, CUTS, model.seed)? } else { None };
+    let read = parts.as_ref().unwrap_or(answers);
+    let large = read.n_pair_answers() > LARGE;
+    let mut found = from_starts(model, clusters, (read, counts), (large, abreast), observer)?;
+    let read = read.n_pair_answers();
+    found.read = (read < all).then_some([read, all]);
+    Ok(found)
+}
+
+/// About the bound of a fit, from few starts with a short trial, as large crowds get.
+pub(crate) fn about(
+    model: &PositionModel,
+    answers: &Answers,
+    counts: &AnswerCounts,
+    observer: &dyn Observer,
+) -> Result<f64> {
+    let abreast = model.abreast(answers);
+    Ok(from_starts(model, None, (answers, counts), (true, abreast), observer)?.bound)
+}
+
+/// The best of all starts; of few for `large` crowds.
+fn from_starts(
+    model: &PositionModel,
+    clusters: Option<usize>,
+    (answers, counts): (&Answers, &AnswerCounts),
+    (large, abreast): (bool, usize),
+    observer: &dyn Observer,
+) -> Result<FittedPositions> {
     let n = answers.answered().len();
     let truncation = clusters.unwrap_or(model.components).min(n).max(1);
     let shape = Shape::new(model.dimensions);
@@ -116,11 +145,6 @@ pub(crate) fn fit(
             read: None,
         });
     }
-    let (all, abreast) = (answers.n_pair_answers(), model.abreast(answers));
-    let parts = if all > TOO_MANY { answers.cut(PART, CUTS, model.seed)? } else { None };
-    let answers = parts.as_ref().unwrap_or(answers);
-    let read = answers.n_pair_answers();
-    let large = read > LARGE;
     let starts = match clusters {
         Some(_) => given(model, truncation, large, answers, counts, observer)?,
         None => ladder(model, truncation, large, answers, counts, observer)?,
@@ -139,10 +163,9 @@ pub(crate) fn fit(
     let count = seen.count(n, truncation, seed);
     let count = count.unwrap_or_else(|| ClusterCount::of(q.view(), seed));
     let positions = table(n, model.dimensions, &state.objects.mean);
-    let read = (read < all).then_some([read, all]);
     state.round(&fixed);
     let rising = state.bound(&fixed) - bound;
-    Ok(FittedPositions { q, positions, count, bound, iterations, converged, rising, read })
+    Ok(FittedPositions { q, positions, count, bound, iterations, converged, rising, read: None })
 }
 
 /// Labels to start from where the number of clusters is given.

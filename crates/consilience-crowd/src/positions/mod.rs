@@ -21,7 +21,7 @@ use consilience_core::{
 };
 use ndarray::Array2;
 
-pub(crate) use fitting::{FittedPositions, TOO_MANY, fit};
+pub(crate) use fitting::{FittedPositions, TOO_MANY, about, fit};
 use fitting::{rows_read, states_kept};
 
 use crate::answer_counts::AnswerCounts;

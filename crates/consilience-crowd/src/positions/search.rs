@@ -60,7 +60,7 @@ pub(super) fn search(
     let mut seen = Seen::default();
     ladder.iter().for_each(|tried| seen.add(tried));
     let mut best = highest(ladder)?;
-    if answers.n_pair_answers() <= WIDE {
+    if !large && answers.n_pair_answers() <= WIDE {
         let clusters = best.state.mixture.held();
         let starts = near(model, clusters, fixed.truncation, answers, counts, observer)?;
         let mut all = finished(model, fixed, &starts, trial, observer)?;

@@ -3,7 +3,10 @@ use consilience_core::{Ensemble, ErrorKind, Link, MemoryBudget, Pair, Partition,
 use ndarray::Array2;
 
 use super::{Means, rows_of};
-use crate::{MemberGrowth, MetricRule, ReadOutMethod, Updater, UpdaterSetup};
+use crate::{
+    AdditiveUpdate, ExactUpdate, MemberGrowth, MetricRule, MultiplicativeUpdate, ReadOutMethod,
+    UpdateRule, Updater, UpdaterSetup,
+};
 
 fn batch(truth: &Partition, count: usize, seed: u64) -> Vec<Pair> {
     let (mut draw, n) = (Seed(seed).stream(), truth.n_objects());
@@ -35,6 +38,37 @@ fn a_cancelled_read_out_leaves_no_trace() {
     updater.open_metric(&()).unwrap();
     let open = updater.to_bytes();
     assert!(updater.read_out(&CancelFrom::new(0)).is_err() && updater.to_bytes() == open);
+}
+
+/// The links of a batch in another order, and each with its objects the other way round, lead to
+/// the same state and labels to the last bit.
+#[test]
+fn the_order_of_a_batch_changes_nothing() {
+    let world = planted(Seed(3), &[50, 40, 30], 8, 0.5, 0.1).unwrap();
+    let mut draw = Seed(4).stream();
+    let x = Array2::from_shape_fn((120, 3), |(i, j)| {
+        f64::from(u8::from(world.truth.label(i) == Some(j))) + 0.4 * draw.normal()
+    });
+    let links = batch(&world.truth, 60, 1);
+    let mut other: Vec<Pair> = links.iter().map(|p| Pair::new(p.j, p.i, p.link)).collect();
+    draw.shuffle(&mut other);
+    let rules: [UpdateRule; 3] = [
+        ExactUpdate::default().into(),
+        AdditiveUpdate::default().into(),
+        MultiplicativeUpdate::default().into(),
+    ];
+    for rule in rules {
+        let [one, two] = [&links, &other].map(|links| {
+            let setup = UpdaterSetup::new(3).rule(rule.clone());
+            let mut updater = setup.updater(world.ensemble.clone()).unwrap();
+            let report = updater.update(links).unwrap();
+            let growth = MemberGrowth::new(Means).members(10);
+            updater.grow(x.view().into(), &growth, 0.2, &()).unwrap();
+            let read = updater.read_out(&()).unwrap().output;
+            (report, updater.to_bytes(), read.partition(updater.ensemble(), &()).unwrap())
+        });
+        assert!(one == two, "{rule:?}");
+    }
 }
 
 /// An updater that goes on, one that is stored and resumed before every batch, growth between them.

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use consilience_core::{Features, Result, with_rows};
+use consilience_core::{Features, Result, ensure, with_rows};
 use consilience_num::Float;
 use consilience_num::place::{far_off, far_off_sparse};
 use ndarray::{Array2, ArrayView2};
@@ -86,17 +86,39 @@ impl Scale {
     /// O(n d) time and memory.
     pub fn scaled<'a>(self, features: impl Into<Features<'a>>) -> Result<Array2<f64>> {
         let features = features.into();
-        features.check()?;
-        Ok(with_rows!(features.dense()?, |x| self.table(x)))
+        self.scaled_as(features, features)
     }
 
-    fn table<F: Float>(self, x: ArrayView2<'_, F>) -> Array2<f64> {
-        match self.maps(x) {
-            None => x.mapv(|v| v.to_f64()),
-            Some(maps) => {
-                Array2::from_shape_fn(x.dim(), |(i, j)| maps[j].apply(x[[i, j]].to_f64()))
-            }
-        }
+    /// The features of new objects on the scale that those at the fit have.
+    ///
+    /// ```
+    /// use consilience::generate::Scale;
+    /// use consilience::ndarray::array;
+    ///
+    /// let (at_fit, new) = (array![[0.0], [4.0]], array![[2.0], [8.0]]);
+    /// assert_eq!(Scale::MinMax.scaled_as(&new, &at_fit)?, array![[0.5], [2.0]]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Scale::scaled`], for either;
+    /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another number
+    /// of features.
+    ///
+    /// # Complexity
+    /// As [`Scale::scaled`].
+    pub fn scaled_as<'a, 'b>(
+        self,
+        new: impl Into<Features<'a>>,
+        at_fit: impl Into<Features<'b>>,
+    ) -> Result<Array2<f64>> {
+        let (new, at_fit) = (new.into(), at_fit.into());
+        new.check()?;
+        at_fit.check()?;
+        let (d, expected) = (new.n_features(), at_fit.n_features());
+        ensure!(d == expected, shape("{d} features, {expected} at the fit"));
+        let maps = with_rows!(at_fit.dense()?, |x| self.maps(x));
+        Ok(with_rows!(new.dense()?, |x| table(x, maps.as_deref())))
     }
 
     /// As [`maps`](Scale::maps); none for sparse features, which have no scale.
@@ -149,6 +171,13 @@ impl Scale {
             Affine { unit, centre, factor: if varies { 1.0 / spread } else { 0.0 } }
         };
         Some((0..d).map(map).collect())
+    }
+}
+
+fn table<F: Float>(x: ArrayView2<'_, F>, maps: Option<&[Affine]>) -> Array2<f64> {
+    match maps {
+        None => x.mapv(|v| v.to_f64()),
+        Some(maps) => Array2::from_shape_fn(x.dim(), |(i, j)| maps[j].apply(x[[i, j]].to_f64())),
     }
 }
 

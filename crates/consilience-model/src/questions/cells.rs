@@ -8,8 +8,9 @@ use ndarray::{Array2, ArrayView2, Axis};
 /// Iterations of k-means at first, and when the cells are made again.
 const ITERATIONS: (usize, usize) = (20, 4);
 
-/// Means of equal rows are no farther apart than this share of their lengths.
-const ROUNDING: f64 = 1e-12;
+/// Means of equal rows are no farther apart than this share of their lengths, and for each row that
+/// was summed up.
+const ROUNDING: (f64, f64) = (1e-12, 1e-16);
 
 /// The cells: every object is in one, none is empty.
 #[derive(Clone, Debug)]
@@ -113,7 +114,8 @@ impl Cells {
         for a in 0..self.len() {
             for b in 0..a {
                 let apart = squared(&rows[a], &rows[b]);
-                if apart <= ROUNDING * ROUNDING * (lengths[a] + lengths[b]) {
+                let rounding = ROUNDING.0.max(ROUNDING.1 * self.size(a).max(self.size(b)));
+                if apart <= rounding * rounding * (lengths[a] + lengths[b]) {
                     (shared[a], shared[b]) = (true, true);
                 }
             }

@@ -17,9 +17,10 @@ const MARGIN: f64 = 0.01;
 const REPEATED: (f64, f64) = (0.5, 3.0);
 /// Rounds of estimation after a batch of answers.
 const ROUNDS: usize = 6;
-/// Precision of what is known of the odds beforehand: at the first cut, and of the slope.
+/// Precision of what is known of the odds beforehand: at the first cut, and of the slope. Features
+/// may say little: a slope that is held fast speaks for the clusters by distance whatever is said.
 const CUT_PRECISION: f64 = 0.25;
-const SLOPE_PRECISION: f64 = 100.0;
+const SLOPE_PRECISION: f64 = 10.0;
 /// Most that the odds at the first cut, and the slope, move in a round.
 const MOST_STEP: (f64, f64) = (0.5, 0.2);
 /// The slope is at least this.
@@ -27,7 +28,7 @@ const LEAST_SLOPE: f64 = 1.0;
 /// Log-odds of two objects of one cell, before answers.
 const ONE_CELL: f64 = 2.0;
 
-/// One answer about a pair; one of s objects weighs 2 / s.
+/// One answer about a pair; a pair of a group weighs less than one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vote {
     pub(super) worker: usize,

@@ -168,9 +168,9 @@ impl Questioner {
     ///
     /// # Complexity
     /// O(m^2) time for m cells and O(a log a) for a answers so far. Where these are a quarter more
-    /// than when they were understood anew last, some ten times as much, if there is room for two;
-    /// where the metric is learned again, after 100, 200, 400, ... answers, O(n (p r + m r)). What
-    /// is known of answers and cells stands twice in memory then.
+    /// than when they were understood anew last, some eight times as much, if there is room for
+    /// two; where the metric is learned again, after 100, 200, 400, ... answers, O(n (p r + m r)).
+    /// What is known of answers and cells stands twice in memory then.
     ///
     /// # Errors
     /// An object that does not exist, the same object twice, fewer than two objects, not one group
@@ -246,7 +246,7 @@ impl Questioner {
 
     fn take(&mut self, answer: &Answer) {
         let Answer { worker, objects, groups } = answer;
-        let weight = 2.0 / objects.len() as f64;
+        let weight = self.weight(objects.len());
         for (u, &i) in objects.iter().enumerate() {
             for (v, &j) in objects.iter().enumerate().skip(u + 1) {
                 let vote = Vote { worker: *worker, same: groups[u] == groups[v], weight };
@@ -255,6 +255,14 @@ impl Questioner {
             }
         }
         self.spent += answer.price();
+    }
+
+    /// What each pair of an answer about so many objects counts: pairs of one answer follow from
+    /// each other. The entropy of a grouping of s objects of k equal clusters is this share of that
+    /// of its pairs, within .04: exactly 2 / s for two clusters, and nearly 1 for many.
+    fn weight(&self, objects: usize) -> f64 {
+        let others = 2.0 * (self.clusters.max(2) - 1) as f64;
+        others / (objects as f64 + others - 2.0)
     }
 
     /// How alike the nodes are that bring two objects together.

@@ -72,7 +72,8 @@ impl Groups {
 }
 
 /// Objects that each answer puts right, by what all pairs of a question about `size` objects are
-/// worth: they count 2 / size each, a bit is half an object, and size - 1 answers are paid for.
+/// worth: they count 2 / size each, as for two clusters, so that a group never gains more than its
+/// best pair; a bit is half an object, and size - 1 answers are paid for.
 fn gain_of(worth: f64, size: usize) -> f64 {
     let size = size as f64;
     0.5 * worth * 2.0 / size / (size - 1.0)
@@ -250,7 +251,7 @@ impl Questioner {
             objects.push(object);
         }
         let gain = gain_of(worth, objects.len());
-        // Pairs of s objects count 2 / s each.
+        // As in the gain.
         let information = information * 2.0 / objects.len() as f64;
         let together = sigmoid(merge.odds);
         Some(Draft {

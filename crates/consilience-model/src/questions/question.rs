@@ -23,8 +23,8 @@ pub struct Question {
     pub objects: Vec<usize>,
     /// Probability that the first two belong together, by features and answers so far.
     pub together: f64,
-    /// Information that one answer of the crowd is expected to give, in bits; pairs of s objects
-    /// count 2 / s each.
+    /// Information that one answer of the crowd is expected to give at least, in bits: pairs of s
+    /// objects count 2 / s each, as for two clusters. Where there are more they tell more.
     pub information: f64,
     /// Objects that each answer is expected to put right: half an object for every bit about
     /// whether one object moves. Questions about s objects cost s - 1 answers, by which it is
@@ -98,7 +98,8 @@ impl Answer {
 pub struct WorkerAccuracy {
     /// The worker's own number.
     pub worker: usize,
-    /// Pair answers; those about s objects count 2 / s each.
+    /// Pair answers; those of a group of s objects count 2 (k - 1) / (s + 2 (k - 2)) each, k being
+    /// the number of clusters.
     pub answers: f64,
     /// Probability of calling two objects that belong together the same (sensitivity), shrunk to
     /// the crowd's.

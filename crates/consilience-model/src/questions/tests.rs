@@ -520,6 +520,65 @@ fn answers_are_understood_from_other_starts_too() {
     }
 }
 
+/// Features that say little beside groups that workers form, a tenth of their labels at random: by
+/// pairs that count 2 / s each, workers would be taken to guess.
+#[test]
+fn groups_that_workers_form_are_believed_where_features_say_little() {
+    for seed in 0..3 {
+        let mut draw = Seed(seed).derive("overlap", 0).stream();
+        let centres = Array2::from_shape_simple_fn((4, 4), || 3.0 * draw.normal());
+        let x = Array2::from_shape_fn((70, 4), |(i, j)| centres[[i % 4, j]] + 3.0 * draw.normal());
+        let said: Vec<Answer> = (0..24)
+            .map(|task| {
+                let objects = draw.sample(70, 10);
+                let right = |i: &usize| if draw.uniform() < 0.1 { draw.below(4) } else { i % 4 };
+                let groups: Vec<usize> = objects.iter().map(right).collect();
+                Answer::groups(task % 8, &objects, &groups)
+            })
+            .collect();
+        let mut questioner = QuestionerOptions::new(4).start(&x).unwrap();
+        questioner.answer(&said).unwrap();
+        let classes: Vec<usize> = (0..70).map(|i| i % 4).collect();
+        assert!(nmi(&questioner.partition().unwrap(), &classes) > 0.75, "seed {seed}");
+        for worker in questioner.workers() {
+            assert!(worker.informedness() > 0.5, "seed {seed}: {worker:?}");
+        }
+    }
+}
+
+/// The entropy of a grouping of s objects of k equal clusters, as a share of that of its pairs.
+#[test]
+fn pairs_of_a_group_count_what_the_group_tells() {
+    let x = Array2::from_shape_fn((24, 1), |(i, _)| i as f64);
+    for k in 2..=20 {
+        let questioner = QuestionerOptions::new(k).start(&x).unwrap();
+        // How many groupings of so many objects there are into so many groups.
+        let mut groupings = vec![1.0];
+        for s in 1..=20 {
+            let of = |g: usize| groupings.get(g).copied().unwrap_or(0.0);
+            groupings =
+                (0..=s).map(|g| g as f64 * of(g) + g.checked_sub(1).map_or(0.0, of)).collect();
+            if s < 2 {
+                groupings[0] = 0.0;
+                continue;
+            }
+            let entropy: f64 = (1..=s.min(k))
+                .map(|g| {
+                    let named: f64 = (k - g + 1..=k).map(|f| f as f64).product();
+                    let p = named / (k as f64).powi(s as i32);
+                    -groupings[g] * p * p.ln()
+                })
+                .sum();
+            let same = 1.0 / k as f64;
+            let pair = -same * same.ln() - (1.0 - same) * (1.0 - same).ln();
+            let share = entropy / (pair * (s * (s - 1)) as f64 / 2.0);
+            assert!((questioner.weight(s) - share).abs() < 0.04, "{s} of {k}: {share}");
+        }
+    }
+    let one = QuestionerOptions::new(1).start(&x).unwrap();
+    assert_eq!((one.weight(2), one.weight(10)), (1.0, 0.2));
+}
+
 /// Clusters that a worker's repeated answers contradict make these look correlated, and must not be
 /// the more probable for it.
 #[test]

@@ -175,11 +175,13 @@ fn over_k(page: &mut Page, f: &Findings) {
         page.raw(&format!("<div><h4>{name}</h4>{svg}</div>"));
     }
     page.raw("</div>");
-    let caption = format!(
-        "Criteria over the number of clusters. The band is what they leave possible, the ring the \
-         number taken.{}",
-        sampled(f, f.methods.sampled)
-    );
+    let tried = |k: usize| n.rows.iter().any(|r| r.clusters == k);
+    let taken = match tried(n.clusters) {
+        true => "The band is what they leave possible, the ring the number taken.".to_owned(),
+        false => format!("The number taken, {}, was not among those tried.", n.clusters),
+    };
+    let caption =
+        format!("Criteria over the number of clusters. {taken}{}", sampled(f, f.methods.sampled));
     page.raw(&format!("<figcaption>{}</figcaption></figure>", escape(&caption)));
 }
 

@@ -115,9 +115,12 @@ pub(crate) fn over_k(
     let high = high + 0.06 * (high - low);
     let x = |k: f64| left + width * (k - first + 0.5) / (last - first + 1.0);
     let y = |v: f64| top + height * (high - v) / (high - low);
-    let band = |k: usize| (k as f64).clamp(first, last);
-    let (from, to) = (x(band(range.0) - 0.5), x(band(range.1) + 0.5));
-    canvas.rect((from, top), (to - from, height), "fill=\"#fdf0d5\"");
+    let range = (range.0 as f64, range.1 as f64);
+    // A number may be known without having been tried.
+    if range.0 <= last && range.1 >= first {
+        let (from, to) = (x(range.0.max(first) - 0.5), x(range.1.min(last) + 0.5));
+        canvas.rect((from, top), (to - from, height), "fill=\"#fdf0d5\"");
+    }
     let marks = ticks(low, high, 4);
     for &tick in &marks {
         let text = tick_text(tick, &marks);

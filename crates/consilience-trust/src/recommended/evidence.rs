@@ -35,14 +35,15 @@ pub(super) struct Witnesses {
 pub(super) struct Agreement {
     /// With the members.
     members: f64,
-    /// With the results of each method on halves of the members.
-    pub(super) halves: [f64; 2],
+    /// With the results of each method on halves of the members; one member has no halves.
+    pub(super) halves: Option<[f64; 2]>,
 }
 
 impl Agreement {
     /// By what results are compared: members and halves count alike, and so do the two methods.
-    pub(super) fn total(&self) -> f64 {
-        self.members + (self.halves[0] + self.halves[1]) / 2.0
+    pub(super) fn mean(&self) -> f64 {
+        let halves = self.halves.map(|[diffusion, lwea]| (diffusion + lwea) / 2.0);
+        halves.map_or(self.members, |halves| (self.members + halves) / 2.0)
     }
 }
 
@@ -117,10 +118,12 @@ impl Witnesses {
             let found = others.iter().map(with).collect::<Result<Vec<_>>>()?;
             Ok(common::mean(&found, weights).unwrap_or(0.0))
         };
-        Ok(Agreement {
-            members: mean(self.members.members(), self.members.weights())?,
-            halves: [mean(&self.halves[0], None)?, mean(&self.halves[1], None)?],
-        })
+        let [diffusion, lwea] = &self.halves;
+        let halves = match diffusion.is_empty() {
+            true => None,
+            false => Some([mean(diffusion, None)?, mean(lwea, None)?]),
+        };
+        Ok(Agreement { members: mean(self.members.members(), self.members.weights())?, halves })
     }
 
     /// How well two results of the nodes agree with each other.

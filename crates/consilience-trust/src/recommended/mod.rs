@@ -1,6 +1,6 @@
 mod evidence;
 
-use consilience_consensus::Lwea;
+use consilience_consensus::{EvidenceAccumulation, Lwea};
 use consilience_core::{
     Accepts, Clusters, ConsensusFunction, Ensemble, Grouping, MemoryBudget, Microclusters,
     NodeConsensus, Observer, Partition, Report, Result, Seed,
@@ -15,14 +15,17 @@ const DENSE: usize = 10_000;
 /// Default of the most microclusters for average linkage.
 const LINKAGE: usize = 30_000;
 
-/// The result that an ensemble supports best: that of [`Diffusion`], of [`Lwea`], or a consensus of
-/// both.
+/// The result that an ensemble supports best: that of [`Diffusion`], of [`Lwea`], a consensus of
+/// both, or that of [`EvidenceAccumulation`].
 ///
 /// Take it where nothing is known about the data. Graph cuts, of which diffusion is one, make
 /// clusters of similar size and suit equal classes; average linkage keeps small classes. Both are
 /// run on the whole ensemble and on random halves of its members, three times. Candidates are the
 /// two results on the whole and their *joint* result, which is LWEA on an ensemble of results: the
-/// two, and those on the first two halves. Taken is the candidate with the highest agreement:
+/// two, and those on the first two halves. All these weigh clusters by how little others divide
+/// them, which is in favour of small clusters: a few random members of many clusters then outweigh
+/// good ones of few. Evidence accumulation, which weighs all pairs alike, is the fourth candidate.
+/// Taken is the candidate with the highest agreement:
 ///
 /// ```text
 /// mean ARI with the members
@@ -59,10 +62,10 @@ const LINKAGE: usize = 30_000;
 ///
 /// # Complexity
 /// Up to 2,000 microclusters four times the work of [`Diffusion`] and [`Lwea`], which needs no
-/// matrix for complete ensembles; three quarters of it run side by side on all threads. Beyond,
-/// halves are compared on a sample of 2,000 objects, and the joint result is that of the two alone.
-/// Beyond 30,000 microclusters, and where labels are missing beyond 10,000 or the memory budget,
-/// diffusion is taken and the report says so.
+/// matrix for complete ensembles, and that of evidence accumulation; three quarters of it run side
+/// by side on all threads. Beyond, halves are compared on a sample of 2,000 objects, and the joint
+/// result is that of the two alone. Beyond 30,000 microclusters, and where labels are missing
+/// beyond 10,000 or the memory budget, diffusion is taken and the report says so.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) for k outside
@@ -71,9 +74,9 @@ const LINKAGE: usize = 30_000;
 /// beyond the memory budget.
 ///
 /// # References
-/// Ours; the candidates are those of Huang, Wang, Lai 2018 and of [`Diffusion`]. Agreement of
-/// results on halves of the data as a measure of their worth is the *stability* of Ben-Hur,
-/// Elisseeff, Guyon 2002 and von Luxburg 2010; here members are halved instead of objects.
+/// Ours; the candidates are those of Huang, Wang, Lai 2018, Fred, Jain 2005 and of [`Diffusion`].
+/// Agreement of results on halves of the data as a measure of their worth is the *stability* of
+/// Ben-Hur, Elisseeff, Guyon 2002 and von Luxburg 2010; here members are halved instead of objects.
 #[doc(alias = "auto")]
 #[derive(Clone, Copy, Debug)]
 pub struct Recommended {
@@ -139,11 +142,15 @@ impl Recommended {
         observer: &dyn Observer,
     ) -> Result<Vec<usize>> {
         let n = nodes.n_nodes();
+        if k >= n {
+            report.notes.push("as many clusters as distinct objects: nothing to choose".into());
+            return Ok((0..n).collect());
+        }
         let canonical =
             report.stage("canonical order", || nodes.clone().canonical_observed(observer))?;
         let mut inner = Report::default();
         let diffusion = report.stage("diffusion", || {
-            let diffusion = Diffusion::new(k.min(n)).seed(self.seed).memory_budget(self.budget);
+            let diffusion = Diffusion::new(k).seed(self.seed).memory_budget(self.budget);
             diffusion.solve(&canonical, &mut inner, observer)
         })?;
         report.status = inner.status;
@@ -156,13 +163,18 @@ impl Recommended {
             let lwea = Lwea::new(k).memory_budget(self.budget);
             lwea.solve(&canonical, &mut Report::default(), observer)
         })?;
+        let eac = report.stage("eac", || {
+            let eac = EvidenceAccumulation::new(k).memory_budget(self.budget);
+            eac.solve(&canonical, &mut Report::default(), observer)
+        })?;
         let witnesses = report.stage("halves of the members", || {
             Witnesses::of(&canonical, k, (self.seed, self.budget), observer)
         })?;
         let joint = report.stage("joint", || {
             self.joint(&canonical, k, [&diffusion, &lwea], &witnesses, observer)
         })?;
-        let candidates = [("diffusion", diffusion), ("lwea", lwea), ("joint", joint)];
+        let candidates =
+            [("diffusion", diffusion), ("lwea", lwea), ("joint", joint), ("eac-al", eac)];
         let chosen = best(&candidates, &witnesses, report)?;
         Ok(of_nodes(nodes, &canonical, chosen))
     }
@@ -208,7 +220,7 @@ fn of_nodes(nodes: &Microclusters, other: &Microclusters, found: &[usize]) -> Ve
 /// The candidate that agrees best with the members and with what halves of them give; the first of
 /// equals. The report says by how much.
 fn best<'a>(
-    candidates: &'a [(&'static str, Vec<usize>); 3],
+    candidates: &'a [(&'static str, Vec<usize>); 4],
     witnesses: &Witnesses,
     report: &mut Report,
 ) -> Result<&'a [usize]> {
@@ -216,27 +228,32 @@ fn best<'a>(
     let mut agreements = Vec::with_capacity(candidates.len());
     for (at, (_, clusters)) in candidates.iter().enumerate() {
         agreements.push(witnesses.agreement(clusters)?);
-        if agreements[at].total() > agreements[best].total() {
+        if agreements[at].mean() > agreements[best].mean() {
             best = at;
         }
     }
     let cells: Vec<String> = candidates
         .iter()
         .zip(&agreements)
-        .map(|((name, _), a)| format!("{name} {:.3}", a.total() / 2.0))
+        .map(|((name, _), a)| format!("{name} {:.3}", a.mean()))
         .collect();
+    let halves = agreements[0].halves.zip(agreements[1].halves);
+    let with = match halves {
+        Some(_) => "the members and with results on halves of them",
+        None => "the only member, which has no halves",
+    };
     report.notes.push(format!(
-        "chosen: {}, which agrees best with the members and with results on halves of them ({}; \
-         mean adjusted Rand index)",
+        "chosen: {}, which agrees best with {with} ({}; mean adjusted Rand index)",
         candidates[best].0,
         cells.join(", "),
     ));
-    let [diffusion, lwea] = [agreements[0].halves[0], agreements[1].halves[1]];
-    let both = witnesses.adjusted_rand(&candidates[0].1, &candidates[1].1)?;
-    report.notes.push(format!(
-        "results on halves of the members agree with those on all by {diffusion:.3} (diffusion) \
-         and {lwea:.3} (lwea), the two results with each other by {both:.3}"
-    ));
+    if let Some(([diffusion, _], [_, lwea])) = halves {
+        let both = witnesses.adjusted_rand(&candidates[0].1, &candidates[1].1)?;
+        report.notes.push(format!(
+            "results on halves of the members agree with those on all by {diffusion:.3} \
+             (diffusion) and {lwea:.3} (lwea), the two results with each other by {both:.3}"
+        ));
+    }
     if let Some(objects) = witnesses.drawn() {
         report.notes.push(format!("methods were compared on {objects} objects, drawn at random"));
     }
@@ -350,6 +367,54 @@ mod tests {
         for name in ["diffusion", "lwea", "joint"] {
             assert!(chosen.iter().any(|c| c == name), "{name} never: {chosen:?}");
         }
+    }
+
+    /// Five members that know the classes, and five of forty clusters at random, which local
+    /// weights take for the surer ones.
+    #[test]
+    fn random_members_of_many_clusters_do_not_hide_the_others() {
+        for seed in 0..4 {
+            let mut s = Seed(seed).stream();
+            let truth: Vec<usize> = (0..400).map(|_| s.below(4)).collect();
+            let mut member = |u: usize| {
+                let label = |&own: &usize| match u < 5 {
+                    true if s.uniform() < 0.05 => s.below(4),
+                    true => own,
+                    false => s.below(40),
+                };
+                Partition::from_labels(&truth.iter().map(label).collect::<Vec<_>>()).unwrap()
+            };
+            let e = Ensemble::new((0..10).map(&mut member).collect()).unwrap();
+            let fit = Recommended::new(4).fit(&e, &()).unwrap();
+            let truth = Partition::from_labels(&truth).unwrap();
+            let ari = consilience_core::scores::adjusted_rand(&fit.output, &truth).unwrap();
+            assert!(ari > 0.95, "{ari} {:?}", fit.report.notes);
+            assert!(fit.report.notes[0].starts_with("chosen: eac-al"), "{:?}", fit.report.notes);
+        }
+    }
+
+    /// Nothing is run where every microcluster is a cluster.
+    #[test]
+    fn as_many_clusters_as_distinct_objects_need_no_choice() {
+        let labels: Vec<usize> = (0..3000).map(|i| i % 1000).collect();
+        let e = Ensemble::new(vec![Partition::from_labels(&labels).unwrap(); 3]).unwrap();
+        for clusters in [Clusters::Auto, Clusters::Fixed(1000), Clusters::Fixed(2000)] {
+            let fit = Recommended::new(clusters).fit(&e, &()).unwrap();
+            assert_eq!(fit.output, e.members()[0]);
+            assert!(fit.report.notes[0].starts_with("as many clusters"), "{:?}", fit.report.notes);
+        }
+    }
+
+    /// One member has no halves: a candidate that is the member itself agrees with all there is.
+    #[test]
+    fn a_single_member_is_judged_by_itself() {
+        let member = Partition::from_labels(&[0, 0, 0, 1, 1, 1, 2, 2]).unwrap();
+        let e = Ensemble::new(vec![member.clone()]).unwrap();
+        let fit = Recommended::new(2).fit(&e, &()).unwrap();
+        let notes = fit.report.notes.join("; ");
+        let ari = consilience_core::scores::adjusted_rand(&fit.output, &member).unwrap();
+        assert!(notes.contains("the only member, which has no halves ("), "{notes}");
+        assert!(notes.contains(&format!(" {ari:.3}")) && !notes.contains("on halves"), "{notes}");
     }
 
     /// Where both methods are sure of different things, the one that finds the small classes is

@@ -179,8 +179,8 @@
 //! ```
 //!
 //! [`ClusterNumber`](crate::trust::ClusterNumber) computes five criteria for every k from 2 to the
-//! square root of the number of microclusters (further where the members nearly agree), and to 30
-//! at most;
+//! square root of the number of microclusters or what three quarters of the members do not exceed
+//! (further where the members nearly agree), and to 30 at most;
 //! [`at_least`](crate::trust::ClusterNumber::at_least) and
 //! [`up_to`](crate::trust::ClusterNumber::up_to) set other limits. If eigengap,
 //! PAC and lifetime name one number and none has a warning, which is rare, it is recommended.

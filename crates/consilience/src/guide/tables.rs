@@ -22,10 +22,10 @@
 //! # Ids
 //!
 //! A first column that is called `id`, or that holds another text in every row, most of them no
-//! numbers, names the objects. So does, in a table of features, one of row numbers under no name or
-//! one such as `Unnamed: 0`, `index` and `X`: programs write these without being asked, and a note
-//! says so. Ids go to every output of the program, and truth, constraints, answers and other tables
-//! are joined by them.
+//! numbers, names the objects. So does one of row numbers under no name or one such as `Unnamed:
+//! 0`, `index` and `X`: programs write these without being asked, and a note says so. Ids go to
+//! every output of the program, and truth, constraints, answers and other tables are joined by
+//! them.
 //!
 //! ```
 //! # #[cfg(feature = "io")] {

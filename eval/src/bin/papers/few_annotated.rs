@@ -1,4 +1,5 @@
-//! `SemiCrowd` with few annotated objects, beside k-means on the features alone.
+//! `SemiCrowd` on standardized features with few annotated objects, beside k-means on the features
+//! alone.
 
 use consilience::completion::Rdml;
 use consilience::crowd::{PenaltyChoice, SemiCrowd};
@@ -28,7 +29,7 @@ fn scores(set: &Set, n: usize, wrong: f64, seed: Seed) -> Result<[f64; 5]> {
     let (_, answers) = annotated(&truth, n, wrong, seed)?;
     let nothing = SideInformation::none(x.nrows());
     let plain = Rdml::new(k).seed(seed).fit_completed(x.view(), &nothing, &())?.output;
-    let semi = SemiCrowd::new(k).seed(seed);
+    let semi = SemiCrowd::new(k).compare_scales(false).seed(seed);
     let alone = semi.clone().cross_validated(false);
     let before = alone.clone().penalty(PenaltyChoice::Factor(1.3)).fit(x.view(), &answers, &());
     let alone = alone.fit(x.view(), &answers, &())?.output;

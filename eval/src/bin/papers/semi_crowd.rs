@@ -39,10 +39,10 @@ simulated crowd: 25 workers, each of whom sorts a random fifth of the annotated 
 an object is sorted by five as in the thesis, and puts 15 % of them into a random group. *RDML* is
 `SemiCrowd::published()` (d0 = 0, d1 = .8, the most balanced C, lambda = 1, normalised cut), *Raw*
 its regression on the mean answers without filter and completion (0 for pairs that nobody saw),
-*RDML, ours* `SemiCrowd` by default. *Base* and the five learners are followed by k-means with
-five starts; learners get at most 5,000 random pairs of the completed matrix, the surest first,
-together from .5 on, those left out that contradict the ones before; LMNN sees 30 principal
-components.
+*RDML, ours* `SemiCrowd` on standardized features, else by default. *Base* and the five learners
+are followed by k-means with five starts; learners get at most 5,000 random pairs of the completed
+matrix, the surest first, together from .5 on, those left out that contradict the ones before;
+LMNN sees 30 principal components.
 
 The thesis shows plots: RDML first on both sets at every n, Raw second, GDM, ITML and LMNN above
 Base, RCA and DCA not.
@@ -120,7 +120,8 @@ fn scores(x: &Array2<f64>, truth: &Partition, n: usize, seed: Seed) -> Result<Ve
     let k = truth.n_clusters();
     let (objects, answers) = annotated(truth, n, WRONG, seed)?;
     let published = SemiCrowd::new(k).published().seed(seed).fit(x.view(), &answers, &())?.output;
-    let own = SemiCrowd::new(k).seed(seed).fit(x.view(), &answers, &())?.output;
+    let own = SemiCrowd::new(k).compare_scales(false).seed(seed);
+    let own = own.fit(x.view(), &answers, &())?.output;
     let mut found = Vec::new();
     for result in [&published, &own] {
         found.push(nmi(&result.completed.clustering.partition, truth)?);

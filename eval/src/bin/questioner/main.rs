@@ -2,6 +2,7 @@
 //!
 //! cargo run --release --bin questioner -- [docs/questions.md] [--seeds 0..2] [--budget 1000]
 //!     [--pairs 20000] [--accuracies 0.8,0.9,0.95] [--sets usps,letters] [--few 6] [--clear 0..0]
+//!     [--groups 0..0]
 //!
 //! Generated worlds and real sets, answerers simulated from the true classes: the questioner beside
 //! PCK-Means on random pairs and on its own farthest-first scheme, with the same noise. With a page
@@ -16,6 +17,7 @@ use ndarray_npy::NpzReader;
 mod answerers;
 mod clear;
 mod few;
+mod groups;
 mod pck;
 mod runs;
 mod world;
@@ -45,6 +47,8 @@ pub struct Options {
     few: u64,
     /// Seeds of the worlds with a clear answer.
     clear: std::ops::Range<u64>,
+    /// Seeds of the worlds with answers by groups.
+    groups: std::ops::Range<u64>,
 }
 
 fn main() -> Result<()> {
@@ -71,6 +75,9 @@ fn main() -> Result<()> {
     }
     if !options.clear.is_empty() {
         println!("{}", clear::table(options.clear)?);
+    }
+    if !options.groups.is_empty() {
+        println!("{}", groups::table(options.groups)?);
     }
     Ok(())
 }
@@ -102,6 +109,7 @@ fn options() -> Options {
         worlds: world::WORLDS.iter().map(|w| w.name.to_string()).collect(),
         few: 6,
         clear: 0..0,
+        groups: 0..0,
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -119,6 +127,7 @@ fn options() -> Options {
         match word.as_str() {
             "--seeds" => options.seeds = range(&value),
             "--clear" => options.clear = range(&value),
+            "--groups" => options.groups = range(&value),
             "--few" => options.few = number(&value) as u64,
             "--budget" => options.budget = number(&value),
             "--pairs" => options.pairs = number(&value),

@@ -7,7 +7,7 @@ use std::time::Instant;
 use consilience::Fit;
 use consilience::completion::Completion;
 use consilience::core::number_of;
-use consilience::crowd::{Answers, LeftOut, SemiCrowdResult};
+use consilience::crowd::Answers;
 
 use super::Job;
 use crate::args::{Complete, given};
@@ -46,45 +46,13 @@ pub(super) fn run(args: &Complete, path: &Path, terminal: &Terminal) -> Outcome<
     let read = start.elapsed();
 
     let start = Instant::now();
-    let named = choices::names(&params, choices::STANDARDIZE);
-    let fit = method.crowd.fit(table.view(), &answers, terminal)?;
-    let fit = match fit.output.left_out {
-        Some(standardized) if !named => {
-            let as_they_are = method.as_they_are().fit(table.view(), &answers, terminal)?;
-            better(fit, as_they_are, &standardized)
-        }
-        _ => fit,
-    };
-    let Fit { output: found, report, .. } = fit;
+    let Fit { output: found, report, .. } = method.crowd.fit(table.view(), &answers, terminal)?;
     let fit = Fit::new(found.completed, report);
     let total = start.elapsed();
 
     let known = |summary: &mut Summary| describe(rows, &answers, &found.completion, summary);
     let job = Job { table, beside, outputs, read };
     job.finish(name, &fit, known, total, args, terminal)
-}
-
-/// What was found from features as they are where its clusters keep more of the answers about
-/// objects that were left out, by more than their standard errors, and else from standardized ones:
-/// features of one unit lose by a common scale where some mean nothing, others are nothing without.
-fn better(
-    usual: Fit<SemiCrowdResult>,
-    other: Fit<SemiCrowdResult>,
-    standardized: &LeftOut,
-) -> Fit<SemiCrowdResult> {
-    let Some(as_they_are) = other.output.left_out else { return usual };
-    let kept = |of: &LeftOut| if of.learned { of.kept } else { of.kept_plain };
-    let (first, second) = (kept(standardized), kept(&as_they_are));
-    let taken = second - first > standardized.error.max(as_they_are.error);
-    let said = format!(
-        "clusters from {}: of answers about objects left out those from features as they are \
-         (standardize=false) keep {second:.3}, those from standardized ones (standardize=true) \
-         {first:.3}",
-        if taken { "features as they are" } else { "standardized features" }
-    );
-    let mut fit = if taken { other } else { usual };
-    fit.report.notes.push(said);
-    fit
 }
 
 fn describe(rows: usize, answers: &Answers, completed: &Completion, summary: &mut Summary) {

@@ -12,10 +12,10 @@ use consilience::generate::Missing;
 use consilience::io::{Batch, FileLock, Labelled, ObjectIds};
 use consilience::simplex::{Questions, relabelled_within};
 use consilience::{Ensemble, Observer, Partition, Seed};
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView2, Axis};
 use serde_json::json;
 
-use super::violated;
+use super::{labelled_otherwise, violated};
 use crate::args::{Update, given};
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Objects};
@@ -176,7 +176,7 @@ fn earlier(
     // What changed since they were written may be written in their place.
     files::may_replace(path);
     let labels = files::labels_beside(path, terminal)?;
-    if files::by_id(path, objects, labels.ids.as_ref(), terminal).is_some() {
+    if files::by_id(path, objects, labels.ids.as_ref(), terminal)?.is_some() {
         return Ok(Some(files::labels_of(path, objects, "labels", terminal)?.partition));
     }
     let (rows, n) = (labels.partition.n_objects(), objects.n);
@@ -223,11 +223,8 @@ fn numbered_as(
 /// Says where memberships and labels, which are read out otherwise, do not agree.
 fn tell_apart(args: &Update, followed: &Followed, soft: ArrayView2<'_, f64>, terminal: &Terminal) {
     let partition = &followed.partition;
-    let apart = |(label, row): (Option<usize>, ArrayView1<'_, f64>)| {
-        label.is_some_and(|label| row.iter().any(|&p| row.get(label).is_none_or(|own| p > *own)))
-    };
     let rows = partition.n_objects();
-    let count = partition.iter().zip(soft.rows()).filter(|&pair| apart(pair)).count();
+    let count = labelled_otherwise(partition.iter(), soft);
     if count > 0 {
         // What is for another read-out only would be refused beside it.
         let advice = if args.features.is_some() || (followed.metric && !args.params.is_empty()) {
