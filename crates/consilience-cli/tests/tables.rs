@@ -461,7 +461,6 @@ fn numbers_are_scaled_before_categories_come_beside_them() {
     let run = "cluster x.csv --method consensus --clusters 3 --categorical colour --truth t.csv \
                -o l.csv --predict x.csv --predicted p.csv --param scale=";
     let ari = |scale: &str| folder.json(&format!("{run}{scale}"))["scores"]["ari"].as_f64();
-    assert!(ari("none") < Some(0.7));
     for scale in ["zscore", "minmax"] {
         assert!(ari(scale) > Some(0.9), "{scale}: {:?}", ari(scale));
         // Objects of the fit are where they were.

@@ -140,7 +140,7 @@ fn planted_crowds_of_a_thousand_are_found() {
 }
 
 #[test]
-fn many_small_clusters_go_by_pairs() {
+fn many_small_clusters_of_single_pairs_go_by_planted_partitions() {
     // 150 pairs of twins; for each its own pair and five others are judged by three of 40 workers.
     let mut stream = Seed(8).stream();
     let mut rows = Vec::new();
@@ -158,9 +158,12 @@ fn many_small_clusters_go_by_pairs() {
     let answers = Answers::from_pairs(300, &rows).unwrap();
     let twins = Partition::from_fn(300, |i| Some((i / 2) as u64)).unwrap();
     let fit = CrowdClustering::new(150).fit(&answers, &()).unwrap();
-    assert_eq!((fit.output.method, fit.output.partition.n_clusters()), (CrowdMethod::Pairs, 150));
+    let clusters = fit.output.partition.n_clusters();
+    assert_eq!((fit.output.method, clusters), (CrowdMethod::PlantedPartition, 150));
     let score = nmi(&fit.output.partition, &twins);
-    assert!(score > 0.98, "{score}");
+    let pairs = CrowdClustering::new(150).method(CrowdMethod::Pairs);
+    let pairs = nmi(&pairs.cluster(&answers).unwrap(), &twins);
+    assert!(score > 0.98 && pairs > 0.98, "{score} {pairs}");
     assert!(fit.output.crowd_rates.same_together > 0.8 && fit.output.crowd_rates.same_apart < 0.2);
 }
 
