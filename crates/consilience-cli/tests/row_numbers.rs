@@ -104,7 +104,7 @@ fn row_numbers_are_no_labels() {
             labels(&folder, "truth.csv", ",", 1, |i| format!("{},", i + usize::from(truth == "1")));
             let run = "consensus pool.csv --method lwea --clusters 3 -o l.csv --truth truth.csv";
             assert_eq!(folder.json(run)["scores"]["ari"], 1.0, "{head:?} {truth}");
-            let score = folder.json("score l.csv --truth truth.csv");
+            let score = folder.json("score l.csv truth.csv");
             assert_eq!((&score["scores"]["ari"], &score["n"]), (&1.0.into(), &OBJECTS.into()));
         }
     }
@@ -139,7 +139,7 @@ fn rows_of_new_labels_are_numbered_on() {
             labels(&folder, name, head, 4, id);
         }
         let first = usize::from(ours);
-        folder.write("links.csv", format!("i,j,type\n{first},{},must\n", OBJECTS + 3 + first));
+        folder.write("links.csv", format!("i,j,link\n{first},{},must\n", OBJECTS + 3 + first));
         let run = "update pool.csv --new-objects new.csv --constraints links.csv --clusters 3";
         let ran = folder.ok(&format!("{run} -o l.csv"));
         let found = folder.text("l.csv");
