@@ -18,10 +18,6 @@ use crate::table::LabelColumns;
 const NAMES: [&str; 9] =
     ["index", "row", "rownames", "row.names", "row_names", "row_nr", "level_0", "...1", "X"];
 
-/// What pandas calls the row numbers of a part of a table in Parquet and Arrow files, behind all
-/// other columns.
-const COLUMNAR: &str = "__index_level_0__";
-
 /// Rows from which on it is no chance that a column counts them.
 const ENOUGH: usize = 3;
 
@@ -38,7 +34,7 @@ fn usual(name: &str) -> bool {
     NAMES.iter().any(|usual| name == *usual || (name.eq_ignore_ascii_case(usual) && name != "x"))
 }
 
-/// What the names of columns say of one of them.
+/// What the names of columns say of the first one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Told {
     /// That it is like the others.
@@ -49,18 +45,11 @@ enum Told {
     IfApart,
 }
 
-/// What the name says of a column: of the first, `behind` ids or not, or, by the name that pandas
-/// gives to row numbers in files of columns, of any.
-fn told(names: &[String], column: usize, behind: bool, known: &[String]) -> Told {
-    let name = names[column].trim();
+/// What the name says of the first column, `behind` ids or not.
+fn told(names: &[String], behind: bool, known: &[String]) -> Told {
+    let Some(name) = names.first().map(|name| name.trim()) else { return Told::Nothing };
     // As many as are known of others: all are what they are there.
     if names.len() == known.len() || is_known(name, known) || are_numbered(names) {
-        return Told::Nothing;
-    }
-    if name == COLUMNAR {
-        return Told::IfApart;
-    }
-    if column > 0 {
         return Told::Nothing;
     }
     let of_pandas = unnamed_first(name);
@@ -77,13 +66,6 @@ fn told(names: &[String], column: usize, behind: bool, known: &[String]) -> Told
     }
 }
 
-/// The columns of which a name may say something.
-fn candidates(names: &[String]) -> impl Iterator<Item = usize> {
-    let columnar = names.iter().position(|name| name.trim() == COLUMNAR);
-    let first = (!names.is_empty()).then_some(0);
-    first.into_iter().chain(columnar.filter(|&c| c > 0))
-}
-
 /// What a note calls a column of row numbers.
 fn called(name: &str) -> String {
     match name {
@@ -92,8 +74,8 @@ fn called(name: &str) -> String {
     }
 }
 
-/// A table without a column.
-fn without<F: Copy>(table: Array2<F>, column: usize) -> Result<Array2<F>> {
+/// A table without its first column.
+fn without_first<F: Copy>(table: Array2<F>) -> Result<Array2<F>> {
     let (n, d) = table.dim();
     // Where the values lie one row behind the other no second table is made.
     let mut values = match table.is_standard_layout() {
@@ -103,7 +85,7 @@ fn without<F: Copy>(table: Array2<F>, column: usize) -> Result<Array2<F>> {
     let mut at = 0;
     values.retain(|_| {
         at += 1;
-        (at - 1) % d != column
+        (at - 1) % d != 0
     });
     Array2::from_shape_vec((n, d - 1), values).map_err(|e| malformed(e.to_string()))
 }
@@ -149,10 +131,10 @@ impl DataTable {
         allowance: &Allowance,
         notes: &mut Vec<String>,
     ) -> Result<Self> {
-        while let Some(c) = self.row_numbers(known, allowance)? {
+        while self.starts_with_row_numbers(known, allowance)? {
             let read = if self.ids.is_none() {
                 let mut numbers = Texts::default();
-                for x in self.column(c).into_iter().flatten() {
+                for x in self.column(0).into_iter().flatten() {
                     numbers.push(&(x as u64).to_string(), allowance)?;
                 }
                 self.ids = Some(numbers.into_ids()?);
@@ -160,11 +142,11 @@ impl DataTable {
             } else {
                 "was left out"
             };
-            let name = self.names.remove(c);
+            let name = self.names.remove(0);
             self.numbers = match self.numbers.take() {
                 _ if self.names.is_empty() => None,
-                Some(FeatureTable::F32(x)) => Some(FeatureTable::F32(without(x, c)?)),
-                Some(FeatureTable::F64(x)) => Some(FeatureTable::F64(without(x, c)?)),
+                Some(FeatureTable::F32(x)) => Some(FeatureTable::F32(without_first(x)?)),
+                Some(FeatureTable::F64(x)) => Some(FeatureTable::F64(without_first(x)?)),
                 other => other,
             };
             notes.push(format!(
@@ -176,24 +158,18 @@ impl DataTable {
         Ok(self)
     }
 
-    /// The first column of row numbers, by its name and by what it holds.
-    fn row_numbers(&self, known: &[String], allowance: &Allowance) -> Result<Option<usize>> {
-        if self.names.len() == 1 && self.categories.is_none() {
-            return Ok(None);
+    /// Whether the first column is one of row numbers, by its name and by what it holds.
+    fn starts_with_row_numbers(&self, known: &[String], allowance: &Allowance) -> Result<bool> {
+        let alone = self.names.len() == 1 && self.categories.is_none();
+        if alone || !self.leads {
+            return Ok(false);
         }
-        for c in candidates(&self.names) {
-            let values = || self.column(c).into_iter().flatten();
-            let found = match told(&self.names, c, self.ids.is_some(), known) {
-                Told::Nothing => continue,
-                _ if c == 0 && !self.leads && self.names[0].trim() != COLUMNAR => continue,
-                Told::IfItCounts => self.rows >= ENOUGH && consecutive(values()),
-                Told::IfApart => are_apart(values, self.rows, allowance)?,
-            };
-            if found {
-                return Ok(Some(c));
-            }
+        let values = || self.column(0).into_iter().flatten();
+        match told(&self.names, self.ids.is_some(), known) {
+            Told::Nothing => Ok(false),
+            Told::IfItCounts => Ok(self.rows >= ENOUGH && consecutive(values())),
+            Told::IfApart => are_apart(values, self.rows, allowance),
         }
-        Ok(None)
     }
 
     fn column(&self, c: usize) -> Option<Box<dyn Iterator<Item = f64> + '_>> {
@@ -225,34 +201,31 @@ impl DataTable {
 }
 
 impl LabelColumns {
-    /// Takes a column of row numbers for ids, where there are none yet and other columns follow: as
-    /// a clustering it would put every object apart.
+    /// Takes a first column of row numbers for ids, where there are none yet and other columns
+    /// follow: as a clustering it would put every object apart.
     pub(crate) fn find_row_numbers(
         &mut self,
         wanted: &Wanted,
         notes: &mut Vec<String>,
     ) -> Result<()> {
-        if self.ids.is_some() || self.names.len() < 2 {
-            return Ok(());
+        if self.ids.is_none() && self.names.len() > 1 && self.starts_with_row_numbers(wanted) {
+            let (name, column) = (self.names.remove(0), self.columns.remove(0));
+            self.counted = column.numbers_apart().is_some_and(counts);
+            self.ids = Some(column.into_texts()?);
+            notes.push(format!(
+                "a column of row numbers {} was read as the ids of the objects",
+                called(&name)
+            ));
         }
-        let found = candidates(&self.names).find(|&c| self.has_row_numbers(c, wanted));
-        let Some(c) = found else { return Ok(()) };
-        let (name, column) = (self.names.remove(c), self.columns.remove(c));
-        self.counted = column.numbers_apart().is_some_and(counts);
-        self.ids = Some(column.into_texts()?);
-        notes.push(format!(
-            "a column of row numbers {} was read as the ids of the objects",
-            called(&name)
-        ));
         Ok(())
     }
 
-    fn has_row_numbers(&self, column: usize, wanted: &Wanted) -> bool {
-        let told = told(&self.names, column, false, &wanted.known);
-        if told == Told::Nothing || is_known(self.names[column].trim(), &wanted.columns) {
+    fn starts_with_row_numbers(&self, wanted: &Wanted) -> bool {
+        let told = told(&self.names, false, &wanted.known);
+        if told == Told::Nothing || is_known(self.names[0].trim(), &wanted.columns) {
             return false;
         }
-        self.columns[column].numbers_apart().is_some_and(|numbers| {
+        self.columns[0].numbers_apart().is_some_and(|numbers| {
             told == Told::IfApart || (numbers.len() >= ENOUGH && counts(numbers))
         })
     }
@@ -373,7 +346,6 @@ mod tests {
         assert_eq!(read(",a\n17,2\n3,4\n"), found("a", "17 3"));
         assert_eq!(read(",0\n0,2\n1,1\n2,2\n"), found("0", "0 1 2"));
         assert_eq!(read(",0\np,2\nq,1\nr,2\n"), found("0", "p q r"));
-        assert_eq!(read("a,b,__index_level_0__\n1,2,17\n1,1,4\n2,1,5\n"), found("a b", "17 4 5"));
         assert_eq!(read(",0\n4,2\n1,1\n2,2\n").1, "");
         for kept in [
             ",a\n17,2\n17,4\n",

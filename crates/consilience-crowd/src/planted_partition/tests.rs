@@ -292,7 +292,8 @@ fn auto_takes_planted_partitions_where_objects_were_seldom_compared() {
         let mut row = |at: usize| {
             let i = stream.below(size * k);
             // Half of the pairs are of one cluster.
-            let (from, among) = if at % 2 == 0 { (i / size * size, size) } else { (0, size * k) };
+            let chosen = at.is_multiple_of(2);
+            let (from, among) = if chosen { (i / size * size, size) } else { (0, size * k) };
             let j = (i - from + 1 + stream.below(among - 1)) % among + from;
             let same = (i / size == j / size) != (stream.uniform() < 0.05);
             PairAnswer { worker: at % 3, i, j, same }

@@ -98,11 +98,6 @@ fn row_numbers_are_ids() {
     let input = Input::in_memory(&bytes, Format::Arrow);
     let table = input.categorical(["colour"]).data_table(&()).unwrap().output;
     assert_eq!((table.number_names(), table.ids().unwrap().get(5)), (&["x".to_owned()][..], "5"));
-    // pandas puts those of a part of a table behind it.
-    let part: ArrayRef = Arc::new(UInt64Array::from(vec![17, 3, 5, 2, 11, 7]));
-    let bytes = file(vec![columns[1].clone(), ("__index_level_0__", part)], None);
-    let table = Input::in_memory(&bytes, Format::Arrow).data_table(&()).unwrap().output;
-    assert_eq!((table.number_names(), table.ids().unwrap().get(4)), (&["x".to_owned()][..], "11"));
     // Also where only categories are left.
     let bytes = file(vec![columns[0].clone(), columns[2].clone()], None);
     let input = Input::in_memory(&bytes, Format::Arrow);
