@@ -213,17 +213,7 @@ impl CrowdClustering {
         let mut task = Task { answers, counts: &counts, model, positions, k, observer };
         let labels = unanimous.as_ref().and_then(|unanimous| unanimous.labels.clone());
         let agreed = given.is_some() && unanimous.is_some();
-        let suited = match self.suited(answers, k, agreed) {
-            // Which begin, among others, with what merged pairs leave.
-            CrowdMethod::Pairs
-                if self.method == CrowdMethod::Auto
-                    && !agreed
-                    && tries_planted(answers, &counts, budget, &mut report) =>
-            {
-                CrowdMethod::PlantedPartition
-            }
-            other => other,
-        };
+        let suited = self.suited((answers, &counts), k, agreed, &mut report);
         let (found, alternative) = match (labels, suited, number.fitted) {
             (Some(labels), method, _) => {
                 task.k = unanimous::clusters(&labels);
@@ -357,11 +347,24 @@ impl CrowdClustering {
     /// expectation: with less than one such answer there is nothing to place it by, but for answers
     /// on pairs that were chosen beforehand. So it is where answers that agree leave more clusters
     /// than were asked for: to a block model these are one.
-    fn suited(&self, answers: &Answers, k: usize, agreed: bool) -> CrowdMethod {
+    fn suited(
+        &self,
+        (answers, counts): (&Answers, &AnswerCounts),
+        k: usize,
+        agreed: bool,
+        report: &mut Report,
+    ) -> CrowdMethod {
         let compared =
             2.0 * answers.n_pair_answers() as f64 / answers.answered().len().max(1) as f64;
         match self.method {
-            CrowdMethod::Auto if compared < k as f64 || agreed => CrowdMethod::Pairs,
+            CrowdMethod::Auto if agreed => CrowdMethod::Pairs,
+            // Planted partitions begin, among others, with what merged pairs leave.
+            CrowdMethod::Auto if compared < k as f64 => {
+                match tries_planted(answers, counts, self.budget, report) {
+                    true => CrowdMethod::PlantedPartition,
+                    false => CrowdMethod::Pairs,
+                }
+            }
             other => other,
         }
     }

@@ -7,7 +7,7 @@ use consilience::io::Labelled;
 use consilience::model::{ConsensusModel, Placement};
 use consilience::scores::Scores;
 use consilience::{Partition, io};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 
 use super::labelled_otherwise;
 use crate::args::Predict;
@@ -55,13 +55,7 @@ pub(crate) fn run(args: &Predict, terminal: &Terminal) -> Outcome<()> {
     outputs.labels("-o", Labelled::Numbers(&placed.labels), terminal)?;
     if outputs.wants("--soft") {
         let votes = model.memberships_within(features, memory::budget())?;
-        let count = labelled_otherwise(placed.labels.iter().copied().map(Some), votes.view());
-        if count > 0 {
-            terminal.note(format!(
-                "--soft has the votes of the members; {count} of {n} rows are labelled otherwise: \
-                 all members know them from the fit, and they keep its consensus label"
-            ));
-        }
+        note_otherwise(&placed, votes.view(), terminal);
         outputs.numbers("--soft", votes.view(), terminal)?;
     }
     if outputs.wants("--details") {
@@ -88,6 +82,18 @@ pub(crate) fn run(args: &Predict, terminal: &Terminal) -> Outcome<()> {
         summary.scores(&Scores::compare(&found, &truth.partition)?.entries());
     }
     outputs.conclude(summary, &args.common, terminal)
+}
+
+/// Says how many labels are not those of the most votes.
+fn note_otherwise(placed: &Placement, votes: ArrayView2<'_, f64>, terminal: &Terminal) {
+    let labels = placed.labels.iter().copied().map(Some);
+    let (n, count) = (placed.labels.len(), labelled_otherwise(labels, votes));
+    if count > 0 {
+        terminal.note(format!(
+            "--soft has the votes of the members; {count} of {n} rows are labelled otherwise: all \
+             members know them from the fit, and they keep its consensus label"
+        ));
+    }
 }
 
 /// What users should know of the objects that were placed.
