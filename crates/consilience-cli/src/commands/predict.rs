@@ -41,8 +41,7 @@ pub(crate) fn run(args: &Predict, terminal: &Terminal) -> Outcome<()> {
         None => table,
     };
     outputs.ids(table.ids.as_ref(), terminal);
-    let features = table.view();
-    let n = features.n_objects();
+    let (features, n) = (table.view(), table.view().n_objects());
     let truth = files::truth(args.truth.as_deref(), &table.objects(), terminal)?;
     let read = start.elapsed();
 
