@@ -552,16 +552,16 @@ pub(crate) fn ensemble_and_new(
     let (table, rows, more) = terminal.noted(read);
     let mut members = Members::of(table);
     let from = members.ids.as_ref().and_then(ObjectIds::row_numbers_from);
-    members.ids = match (members.ids, more) {
-        (Some(ids), Some(more)) => Some(ids.and_then(&more).map_err(|e| within(new, &e))?),
-        (Some(ids), None) if from.is_some() => {
-            let first = ids.n_objects() + from.unwrap_or(0);
+    members.ids = match (members.ids, more, from) {
+        (Some(ids), Some(more), _) => Some(ids.and_then(&more).map_err(|e| within(new, &e))?),
+        (Some(ids), None, Some(from)) => {
+            let first = from + ids.n_objects();
             let next = ObjectIds::new((first..first + rows.nrows()).map(|row| row.to_string()))?;
             terminal.note(format!("{}: its rows are numbered from {first} on", new.display()));
             Some(ids.and_then(&next)?)
         }
-        (None, None) => None,
-        (ids, _) => {
+        (None, None, _) => None,
+        (ids, ..) => {
             let (with, without) = if ids.is_some() { (path, new) } else { (new, path) };
             let (with, without) = (with.display(), without.display());
             return Err(Failure::bad(format!(

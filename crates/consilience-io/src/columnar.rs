@@ -328,10 +328,9 @@ impl<'r, F: Clone, C: Fn(f64) -> F> Rows<'r, F, C> {
         let table = Array2::from_shape_vec((rows, self.width), self.values);
         let table = table.map_err(|e| malformed(e.to_string()))?;
         let names = of(self.roles, Role::Value).map(|c| names[c].clone()).collect();
-        let places =
-            [self.roles.iter().position(|role| role.is_id()), of(self.roles, Role::Value).next()];
-        let table = DataTable::new(rows, make(table), names, self.labels, ids)?;
-        Ok(table.placed(places[0], places[1]))
+        let id = self.roles.iter().position(|role| role.is_id());
+        let first = of(self.roles, Role::Value).next();
+        Ok(DataTable::new(rows, make(table), names, self.labels, ids)?.placed(id, first))
     }
 }
 

@@ -53,8 +53,8 @@ pub(crate) fn labels(
     check_rows(labels.rows())?;
     let named = ids.at.is_some_and(|at| wanted.names(&rows.names[at]));
     let is_data = |first: &ByteRecord| !named && first_is_data(&labels, &values, &ids, first);
-    let numbered =
-        ids.at == Some(0) || (values.first() == Some(&0) && labels.start_with_names_of_rows());
+    let first_of_all = values.first() == Some(&0);
+    let numbered = ids.at == Some(0) || (first_of_all && labels.start_with_names_of_rows());
     let why = "says what is said again below, or that something is missing";
     if let Some(first) = rows.first_object(numbered, is_data, why, notes) {
         for (column, &c) in labels.columns.iter_mut().zip(&values) {

@@ -17,8 +17,9 @@ const MARGIN: f64 = 0.01;
 const REPEATED: (f64, f64) = (0.5, 3.0);
 /// Rounds of estimation after a batch of answers.
 const ROUNDS: usize = 6;
-/// Precision of what is known of the odds beforehand: at the first cut, and of the slope. Features
-/// may say little: a slope that is held fast speaks for the clusters by distance whatever is said.
+/// Precision of what is known of the odds beforehand: at the first cut, and of the slope. The prior
+/// of the slope is weak since features may say little: under a strong one clusters by distance are
+/// the more probable whatever the answers are.
 const CUT_PRECISION: f64 = 0.25;
 const SLOPE_PRECISION: f64 = 10.0;
 /// Most that the odds at the first cut, and the slope, move in a round.
