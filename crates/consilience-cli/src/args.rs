@@ -156,7 +156,7 @@ pub(crate) struct Generate {
     #[arg(long, value_name = "M", default_value_t = 20)]
     pub(crate) members: usize,
     /// Number of clusters, drawn for each member from this range, both ends included [default: 2
-    /// to half the root of the number of objects, and to 50 at most]
+    /// to the root of the number of objects, and to 50 at most]
     #[arg(long, value_name = "A..B")]
     pub(crate) clusters: Option<String>,
     /// Share of the features that each member sees, chosen at random
@@ -220,9 +220,9 @@ pub(crate) struct Consensus {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
     /// Number of clusters, or auto: that of eigengap, PAC and lifetime where these agree and none
-    /// has a warning, that of eigengap and lifetime where it is more than the directions, else the
-    /// geometric mean of these three, drawn towards 7 the more they differ (median error 38 % on
-    /// our benchmark). It is looked for from 2 to the root of the number of distinct rows of labels
+    /// has a warning, that of two of them where it is more than the directions, else the geometric
+    /// mean of eigengap, lifetime and directions, drawn towards 7 the more they differ (median
+    /// error 38 % on our benchmark). It is looked for from 2 to the root of the number of distinct rows of labels
     /// or to what three quarters of the members do not exceed, to one more than a member has where
     /// members nearly agree, and to 30 at most [default: as many as the method itself finds, and
     /// auto for methods that find none]

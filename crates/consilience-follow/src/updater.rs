@@ -263,8 +263,24 @@ impl Updater {
         batch: &[Pair],
         observer: &dyn Observer,
     ) -> Result<UpdateReport> {
+        self.update_renumbered(batch, |object| object, observer)
+    }
+
+    /// As [`Updater::update_observed`] for links between objects that have another number here.
+    /// They are sorted by their own numbers, so that what follows is the same wherever the objects
+    /// stand.
+    ///
+    /// # Errors
+    /// As [`Updater::update_observed`], with the numbers here.
+    #[doc(hidden)]
+    pub fn update_renumbered(
+        &mut self,
+        batch: &[Pair],
+        number: impl Fn(usize) -> usize,
+        observer: &dyn Observer,
+    ) -> Result<UpdateReport> {
         let metric = &mut self.metric;
-        self.weights.update_together(batch, observer, |ensemble, links| {
+        self.weights.update_renumbered(batch, number, observer, |ensemble, links| {
             if let Some(metric) = metric {
                 metric.follow(ensemble, links, observer)?;
             }

@@ -98,7 +98,7 @@ impl ConsensusClustering {
 
     consilience_core::setters! {
         /// What makes the members. Default: 20 members of k-means on all features as they are,
-        /// with 2 to sqrt(n) / 2 clusters (50 at most), or of K to 2 K where the recommended
+        /// with 2 to sqrt(n) clusters (50 at most), or of K to 2 K where the recommended
         /// method is to find K and that range ends below 2 K.
         pub fn generator(mut self, generator: Generator) {
             self.generator = match self.clusters {

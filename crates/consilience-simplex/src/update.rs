@@ -98,12 +98,33 @@ impl WeightUpdater {
         observer: &dyn Observer,
         also: impl FnOnce(&Ensemble, &[Pair]) -> Result<()>,
     ) -> Result<UpdateReport> {
+        self.update_renumbered(batch, |object| object, observer, also)
+    }
+
+    /// As [`WeightUpdater::update_together`] for links between objects that have another number
+    /// here. They are sorted by their own numbers, so that what follows is the same wherever the
+    /// objects stand.
+    ///
+    /// # Errors
+    /// As [`WeightUpdater::update_together`], with the numbers here.
+    #[doc(hidden)]
+    pub fn update_renumbered(
+        &mut self,
+        batch: &[Pair],
+        number: impl Fn(usize) -> usize,
+        observer: &dyn Observer,
+        also: impl FnOnce(&Ensemble, &[Pair]) -> Result<()>,
+    ) -> Result<UpdateReport> {
         observer.check()?;
         let known = self.constraints.len();
+        let here = |links: &[Pair]| -> Vec<Pair> {
+            links.iter().map(|p| Pair::new(number(p.i), number(p.j), p.link)).collect()
+        };
         let mut sorted = batch.to_vec();
         sorted.sort_unstable_by_key(|p| (p.link == Link::Cannot, p.i.min(p.j), p.i.max(p.j)));
+        let added = self.constraints.extend(&here(&sorted));
         // An error names the first link in the order given that cannot be added.
-        let new = self.constraints.extend(&sorted).or_else(|_| self.constraints.extend(batch))?;
+        let new = added.or_else(|_| self.constraints.extend(&here(batch)))?;
         let followed = self.follow(known, new, observer).and_then(|done| {
             let links: Vec<_> = self.constraints.iter_from(known).collect();
             also(&self.ensemble, &links)?;

@@ -22,8 +22,8 @@ const AMBIGUOUS: (f64, f64) = (0.1, 0.9);
 ///
 /// Known criteria contradict each other, and each has data on which it fails without a sign; so all
 /// are shown with their tables. Where eigengap, PAC and lifetime name one number and none of them
-/// has a warning, it is recommended; so is what eigengap and lifetime agree on where it is more
-/// than the directions, which noise in the members takes away. Elsewhere the recommendation is the
+/// has a warning, it is recommended; so is what two of them agree on (PAC without a warning) where
+/// it is more than the directions, which noise in the members takes away. Elsewhere the recommendation is the
 /// geometric mean of eigengap, lifetime and directions, drawn towards 7, a usual number of classes,
 /// the more they differ: with v the variance of their logarithms it is
 /// `exp((mean / v + ln 7 / s) / (1 / v + 1 / s))`, s = 1/4. One cluster is never recommended where
@@ -257,7 +257,8 @@ impl ClusterNumber {
         let mut clusters: Vec<usize> = nodes.rows().iter().map(Partition::n_clusters).collect();
         clusters.retain(|&k| k > 0);
         clusters.sort_unstable();
-        let quartile = clusters.get(3 * clusters.len() / 4).copied().unwrap_or(0);
+        let three_quarters = (3 * clusters.len()).div_ceil(4);
+        let quartile = clusters[..three_quarters].last().copied().unwrap_or(0);
         let root = ((nodes.n_nodes() as f64).sqrt() as usize).clamp(2, LARGEST);
         let agreed = most_clusters(root, nodes.sizes().iter().copied(), clusters);
         agreed.max(quartile.min(LARGEST)).max(self.least)
@@ -565,6 +566,21 @@ mod tests {
         assert_eq!(number.choose(&unlabelled).unwrap_err().kind(), ErrorKind::Empty);
         let equal = Ensemble::new(vec![Partition::single_cluster(4).unwrap()]).unwrap();
         assert_eq!(number.choose(&equal).unwrap().recommended, 1);
+    }
+
+    /// One of four members has many clusters: three quarters have four at most.
+    #[test]
+    fn what_three_quarters_of_the_members_do_not_exceed() {
+        let by = |f: fn(usize) -> usize| {
+            Partition::from_labels(&(0..30).map(f).collect::<Vec<_>>()).unwrap()
+        };
+        let members = [by(|i| i % 2), by(|i| i % 3), by(|i| i % 4), by(|i| i.min(24))];
+        let ensemble = Ensemble::new(members.to_vec()).unwrap();
+        let table = ClusterNumber::new().resamples(2).choose(&ensemble).unwrap();
+        assert_eq!(table.rows.last().unwrap().clusters, 5);
+        let ensemble = Ensemble::new([&members[..], &[by(|i| i % 9)]].concat()).unwrap();
+        let table = ClusterNumber::new().resamples(2).choose(&ensemble).unwrap();
+        assert_eq!(table.rows.last().unwrap().clusters, 9);
     }
 
     /// Members that hardly count hardly change what the spectrum says.

@@ -221,12 +221,13 @@ fn recommended(criteria: &[Criterion], rows: &[NumberRow]) -> (usize, String) {
         return (gap.clusters, format!("{} agree", agreeing.join(", ")));
     }
     // What members disagree on blurs the directions, which are then too few.
-    if chooses(gap)
-        && chooses(life)
-        && gap.clusters == life.clusters
-        && gap.clusters > shared.clusters
-    {
-        return (gap.clusters, format!("{} and {} agree", gap.name, life.name));
+    let pairs = [(gap, life), (gap, pac), (pac, life)];
+    let agree = |(a, b): &(&Criterion, &Criterion)| {
+        let sure = [a, b].iter().all(|c| chooses(c) && (c.name != pac.name || c.warning.is_none()));
+        sure && a.clusters == b.clusters && a.clusters > shared.clusters
+    };
+    if let Some((a, b)) = pairs.into_iter().find(agree) {
+        return (a.clusters, format!("{} and {} agree", a.name, b.name));
     }
     // Directions always choose.
     let say: Vec<&Criterion> = [gap, life, shared].into_iter().filter(|c| chooses(c)).collect();
@@ -337,9 +338,15 @@ mod tests {
 
     /// Criteria that say so, over rows from 2 on.
     fn said(gap: usize, pac: usize, life: usize, shared: usize) -> (usize, String) {
+        said_of([gap, pac, life, shared], None)
+    }
+
+    /// The same with a warning of PAC.
+    fn said_of([gap, pac, life, shared]: [usize; 4], warning: Option<&str>) -> (usize, String) {
         let of = |name, clusters| Criterion { name, clusters, warning: None };
         let criteria = [("eigengap", gap), ("pac", pac), ("lifetime", life), ("delta-area", 4)];
         let mut criteria = criteria.map(|(name, k)| of(name, k)).to_vec();
+        criteria[1].warning = warning.map(str::to_owned);
         criteria.push(of("directions", shared));
         recommended(&criteria, &tried(2..=20))
     }
@@ -356,6 +363,10 @@ mod tests {
         // Noise takes directions, and leaves the gap and the tree.
         let (k, why) = said(15, 19, 15, 5);
         assert_eq!((k, why.as_str()), (15, "eigengap and lifetime agree"));
+        // One of both may be PAC, where it has no warning.
+        assert_eq!(said(20, 20, 2, 9), (20, "eigengap and pac agree".to_owned()));
+        assert_eq!(said(4, 15, 15, 9), (15, "pac and lifetime agree".to_owned()));
+        assert!(said_of([4, 20, 20, 9], Some("it is best at the largest number tried")).0 < 20);
         // With more directions than they say it is the mean: ln 3 twice and ln 6, the variance
         // .107 beside 1/4: (1.330 / .107 + 4 ln 7) / (1 / .107 + 4) = 1.515.
         assert_eq!(said(3, 20, 3, 6).0, 5);

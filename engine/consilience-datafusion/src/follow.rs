@@ -170,9 +170,7 @@ impl Engine {
         let mut reports = Vec::with_capacity(batches.len());
         for batch in batches {
             let number = |object: usize| taken.objects[&(object as u64)];
-            let pairs: Vec<Pair> =
-                batch.iter().map(|p| Pair::new(number(p.i), number(p.j), p.link)).collect();
-            reports.push(updater.update_observed(&pairs, observer)?);
+            reports.push(updater.update_renumbered(batch, number, observer)?);
         }
         let (found, cross_validation) = read(&mut updater, metric, observer)?;
         let (labels, linked) = taken.labels(&found, rows.ensemble().n_objects())?;

@@ -60,10 +60,11 @@ const MOST_MEMBERS: usize = 1_000_000;
 /// where a member sees the whole table as it is.
 ///
 /// # References
-/// The default range for the number of clusters, `2..=min(sqrt(n) / 2, 50)`, is that of D. Huang,
-/// J.-H. Lai, C.-D. Wang, "Robust ensemble clustering using probability trajectories", 2016. Where
-/// a consensus of K clusters is to follow ([`Generator::consensus_clusters`]) and the range would
-/// end below `2 K`, it is ours, `K..=2 K`.
+/// The default range for the number of clusters, `2..=min(sqrt(n), 50)`, ends at twice the number
+/// that D. Huang, J.-H. Lai, C.-D. Wang, "Robust ensemble clustering using probability
+/// trajectories", 2016, take, `min(sqrt(n) / 2, 50)`, which joins clusters of few objects. Where a
+/// consensus of K clusters is to follow ([`Generator::consensus_clusters`]) and the range would end
+/// below `2 K`, it is `K..=2 K`.
 pub struct Generator {
     clusterer: Box<dyn BaseClusterer>,
     members: usize,
@@ -123,7 +124,7 @@ impl Generator {
         pub fn members(mut self, members: usize) { self.members = members }
 
         /// Range that each member's number of clusters is drawn from; its end is lowered to the
-        /// number of objects that a member sees. Default `2..=min(sqrt(n) / 2, 50)`, or as
+        /// number of objects that a member sees. Default `2..=min(sqrt(n), 50)`, or as
         /// [`consensus_clusters`](Generator::consensus_clusters) says; within `1..=n`.
         pub fn clusters(mut self, range: RangeInclusive<usize>) { self.clusters = Some(range) }
 
@@ -303,10 +304,10 @@ impl Generator {
     /// use consilience::generate::{Generator, KMeans};
     ///
     /// let generator = Generator::new(KMeans::new());
-    /// assert_eq!(generator.cluster_range(400)?, 2..=10);
-    /// let generator = generator.consensus_clusters(6);
-    /// assert_eq!(generator.cluster_range(400)?, 6..=12);
-    /// assert_eq!(generator.cluster_range(600)?, 2..=12);
+    /// assert_eq!(generator.cluster_range(400)?, 2..=20);
+    /// let generator = generator.consensus_clusters(12);
+    /// assert_eq!(generator.cluster_range(400)?, 12..=24);
+    /// assert_eq!(generator.cluster_range(600)?, 2..=24);
     /// assert_eq!(generator.clusters(5..=8).cluster_range(400)?, 5..=8);
     /// # Ok::<(), consilience::Error>(())
     /// ```
@@ -354,5 +355,5 @@ impl Generator {
 
 /// Where the default range of the numbers of clusters ends.
 fn default_end(n: usize) -> usize {
-    (((n as f64).sqrt() / 2.0).min(50.0) as usize).max(2)
+    ((n as f64).sqrt().min(50.0) as usize).max(2)
 }

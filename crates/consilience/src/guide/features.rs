@@ -51,7 +51,7 @@
 //! [`ConsensusClustering`](crate::model::ConsensusClustering) makes the ensemble, combines it by a
 //! method of your choice, or by the recommended one, and keeps how each member places objects. New
 //! objects get a label and a confidence; objects unlike anything in the training data are flagged.
-//! Members have 2 to half the root of n clusters, which is too few to keep many clusters of few
+//! Members have 2 to the root of n clusters, which is too few to keep many clusters of few
 //! objects apart: `ConsensusClustering::new(K)` makes them of K to 2 K clusters then, and a
 //! generator that is given beside a method of your choice does with
 //! [`consensus_clusters`](crate::generate::Generator::consensus_clusters).

@@ -232,7 +232,7 @@ impl MemberSetup {
     }
 
     /// Range that each member's number of clusters is drawn from. Default
-    /// `2..=min(sqrt(n) / 2, 50)`.
+    /// `2..=min(sqrt(n), 50)`.
     pub fn clusters(mut self, clusters: RangeInclusive<usize>) -> Self {
         self.clusters = Some(clusters);
         self
