@@ -3,8 +3,8 @@
 use consilience::core::{Assign, ConstrainedClusterer};
 use consilience::model::LinkedClustering;
 use consilience::{
-    Clustering, Constraints, ErrorKind, Features, Fit, Link, Observer, Report, Result, Seed,
-    SideInformation,
+    Clustering, Constraints, ErrorKind, Features, Fit, Link, Observer, Partition, Report, Result,
+    Seed, SideInformation,
 };
 use ndarray::Array2;
 
@@ -53,10 +53,38 @@ fn too_few_links_are_said_to_be() {
     let x = world(80);
     let fit = LinkedClustering::new(2).fit_judged(&x, &parity(80, 6), &()).unwrap();
     assert_eq!(fit.output.judgement.too_few, Some(10));
-    assert_eq!(fit.output.judgement.taken().name, "kmeans");
+    assert!(fit.output.judgement.taken().name.starts_with("kmeans"));
     assert!(fit.report.notes[0].contains("6 links are too few"), "{:?}", fit.report.notes);
-    let none = LinkedClustering::new(2).cluster((&x).into(), &SideInformation::none(80)).unwrap();
-    assert_eq!(none.partition, fit.output.clustering.partition);
+    let none = SideInformation::none(80);
+    let fit = LinkedClustering::new(2).fit_judged(&x, &none, &()).unwrap();
+    assert_eq!(fit.output.judgement.taken().name, "kmeans");
+    assert!(fit.report.notes[0].contains("0 links are too few"), "{:?}", fit.report.notes);
+}
+
+/// One label for each class: the unit of a column that means nothing drowns the others, and the
+/// labels tell which scale keeps them apart.
+#[test]
+fn a_few_links_choose_the_scale() {
+    let mut stream = Seed(5).stream();
+    let x = Array2::from_shape_fn((150, 3), |(i, j)| match j {
+        0 => 1000.0 * stream.normal(),
+        _ => (i % 3) as f64 * if j == 1 { 5.0 } else { -5.0 } + 0.3 * stream.normal(),
+    });
+    let truth = Partition::from_fn(150, |i| Some(i as u64 % 3)).unwrap();
+    // Alike in the column that means nothing, so that k-means on it joins them.
+    let middle = |c: usize| {
+        let own = (0..150).filter(|i| i % 3 == c);
+        own.min_by(|&a, &b| x[[a, 0]].abs().total_cmp(&x[[b, 0]].abs())).unwrap()
+    };
+    let mut labels = vec![None; 150];
+    (0..3).for_each(|c| labels[middle(c)] = Some(c));
+    let side = SideInformation::from_labels(&labels).unwrap();
+    let fit = LinkedClustering::new(3).fit_judged(&x, &side, &()).unwrap();
+    let said = "3 links are too few to choose a method by that uses them (at least 10): \
+        kmeans-standardized is taken, which uses none and keeps 100.0 % of them";
+    assert_eq!(fit.report.notes[0], said);
+    assert_eq!(fit.output.clustering.partition, truth);
+    assert!(fit.output.judgement.candidates[2].score.is_none());
 }
 
 #[test]

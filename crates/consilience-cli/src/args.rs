@@ -156,7 +156,8 @@ pub(crate) struct Generate {
     #[arg(long, value_name = "M", default_value_t = 20)]
     pub(crate) members: usize,
     /// Number of clusters, drawn for each member from this range, both ends included [default: 2
-    /// to the root of the number of objects, and to 50 at most]
+    /// to the root of the number of objects, to 50 at most, and to 10 or half of them where they
+    /// are fewer than 100]
     #[arg(long, value_name = "A..B")]
     pub(crate) clusters: Option<String>,
     /// Share of the features that each member sees, chosen at random

@@ -27,6 +27,7 @@ mod stages;
 mod summary;
 mod tables;
 mod terminal;
+mod units;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

@@ -266,13 +266,13 @@ fn generate_takes_the_parameters_of_its_method() {
 #[test]
 fn generate_draws_from_a_range_that_follows_the_objects() {
     let folder = prepared();
-    // Half the root of 120 is 5.
+    // The root of 120.
     let reply = folder.json("generate x.csv -o pool.npy");
-    assert_eq!(reply["range"], serde_json::json!([2, 5]));
+    assert_eq!(reply["range"], serde_json::json!([2, 10]));
     let clusters = reply["clusters"].as_array().unwrap();
-    assert!(clusters.iter().all(|k| (2..=5).contains(&k.as_u64().unwrap())), "{clusters:?}");
+    assert!(clusters.iter().all(|k| (2..=10).contains(&k.as_u64().unwrap())), "{clusters:?}");
     let text = folder.ok("generate x.csv -o pool.npy").stdout;
-    assert!(text.lines().any(|line| line.contains("2 to 5 clusters")), "{text}");
+    assert!(text.lines().any(|line| line.contains("2 to 10 clusters")), "{text}");
     let reply = folder.json("generate x.csv -o pool.npy --clusters 7..9");
     assert_eq!(reply["range"], serde_json::json!([7, 9]));
 }

@@ -534,6 +534,9 @@ fn members_reach_the_clusters_of_the_consensus() {
     // Where the usual range ends at 2 K or above, it stays.
     assert_eq!([range(of(10), 400), range(of(11), 400)], [2..=20, 11..=22]);
     assert_eq!([range(of(25), 1_000_000), range(of(26), 1_000_000)], [2..=50, 26..=52]);
+    // Few objects: half of them, and 10 where the root is less.
+    let small = [3, 8, 15, 60, 144].map(|n| range(Generator::new(KMeans::new()), n));
+    assert_eq!(small, [2..=2, 2..=4, 2..=7, 2..=10, 2..=12]);
     // Never more than there are objects, those that a member sees where it sees a part.
     assert_eq!([range(of(6), 8), range(of(9), 8), range(of(0), 400)], [6..=8, 8..=8, 2..=20]);
     assert_eq!(range(of(6).object_fraction(0.5), 20), 6..=10);
@@ -543,7 +546,7 @@ fn members_reach_the_clusters_of_the_consensus() {
     let fit = of(10).fit(&x, &()).unwrap();
     assert!(fit.output.members().iter().all(|m| (10..=20).contains(&m.n_clusters())));
     let told = |fit: &Fit<Ensemble>| {
-        let note = "drawn from 10 to 20, for a consensus into 10: the usual range, 2 to 5 for 30";
+        let note = "drawn from 10 to 20, for a consensus into 10: the usual range, 2 to 10 for 30";
         fit.report.notes.iter().any(|said| said.contains(note))
     };
     assert!(told(&fit), "{:?}", fit.report.notes);

@@ -91,7 +91,11 @@ pub(crate) const INDEX: &str = "__index_level_";
 
 /// Why a column of values that are neither numbers nor text is refused, if it is wanted.
 pub(crate) fn refused(name: &str, what: &str) -> String {
-    format!("column {:?} holds {what}; expected whole numbers, floats or text", excerpt(name))
+    let name = excerpt(name);
+    format!(
+        "column {name:?} holds {what}; expected whole numbers, floats or text, or the column to be \
+         dropped"
+    )
 }
 
 /// A value of whatever type the column has.

@@ -148,7 +148,12 @@ fn is_unsigned(column: &ColumnDescriptor, name: &str) -> std::result::Result<boo
         None => {}
         Some(LogicalType::Integer(integer)) => return Ok(!integer.is_signed),
         Some(LogicalType::String | LogicalType::Enum) => return Ok(false),
-        Some(other) => return refuse(&format!("{other:?} values")),
+        Some(other) => {
+            // Its name without the particulars: Timestamp, Decimal.
+            let all = format!("{other:?}");
+            let name = all.split(['(', ' ', '{']).next().unwrap_or_default();
+            return refuse(&format!("{name} values"));
+        }
     }
     use ConvertedType as C;
     match column.converted_type() {

@@ -17,6 +17,7 @@ use crate::summary::{self, Summary};
 use crate::tables::cluster::{CONSENSUS, Making};
 use crate::tables::generate::{METHODS, cluster_range, scale};
 use crate::terminal::Terminal;
+use crate::units;
 
 /// Runs the command.
 pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
@@ -30,6 +31,10 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let table = reading.scaled_features(path, (false, scale), args.common.seed, terminal)?;
     check(args, &table, &making)?;
     let features = table.view();
+    if !table.is_reduced() && table.categories.is_none() {
+        let making = (&making.generator[..], &making.scale[..]);
+        units::note(features, &table.names, making, "--param scale=zscore", terminal);
+    }
     let beside = args.labelling.read(&table, terminal)?;
     let read = start.elapsed();
 

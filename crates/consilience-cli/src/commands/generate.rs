@@ -20,6 +20,7 @@ use crate::outputs::Outputs;
 use crate::summary::{self, Summary};
 use crate::tables::generate::{METHODS, SOFT, SPARSE, cluster_range, missing, scale};
 use crate::terminal::Terminal;
+use crate::units;
 
 /// Runs the command.
 pub(crate) fn run(args: &Generate, terminal: &Terminal) -> Outcome<()> {
@@ -136,6 +137,8 @@ fn ensemble_of(
         }
         None => {
             let x = table.view()?;
+            let making = (&args.method[..], &args.scale[..]);
+            units::note(x, table.number_names(), making, "--scale zscore", terminal);
             announce(args, generator, x, terminal)?;
             generator.fit(x, terminal)?
         }

@@ -55,6 +55,13 @@ struct Tally {
 }
 
 impl Tally {
+    /// Counts a link between two objects that are in one cluster or not.
+    fn add(&mut self, together: bool, target: f64) {
+        let kind = usize::from(target == 1.0);
+        self.all[kind] += 1;
+        self.kept[kind] += usize::from(together == (target == 1.0));
+    }
+
     fn plus(mut self, other: Tally) -> Tally {
         for kind in 0..2 {
             self.kept[kind] += other.kept[kind];
@@ -89,6 +96,23 @@ pub(super) struct Judge {
     pub budget: MemoryBudget,
 }
 
+impl Judge {
+    /// The clusters of k-means on rows.
+    fn clusters_of(
+        &self,
+        rows: ArrayView2<'_, f64>,
+        parallel: bool,
+        observer: &dyn Observer,
+    ) -> Result<Vec<u32>> {
+        let options = KMeansOptions::new(self.clusters)
+            .restarts(RESTARTS)
+            .seed(self.seed.derive("k-means", 1))
+            .tolerance(1e-4)
+            .parallel(parallel);
+        Ok(fit(rows, None, &options, &OnlyCancels(observer))?.assignment)
+    }
+}
+
 /// Fits to all but a part of the constraints and counts which of that part the clusters keep. The
 /// best mean share wins: first among the candidates at two weights, then among all weights for the
 /// best of them; of equals the candidate that comes first, then the lower weight. `None` with fewer
@@ -114,6 +138,22 @@ pub(super) fn held_out(
     }
     let last = best.map_or(candidates[0], |b: Choice| b.candidate);
     trials.compare(&[last], &PATH)
+}
+
+/// The mean of the shares of must-links and of cannot-links that plain spectral clustering in the
+/// leading columns keeps, which sees none of them.
+pub(super) fn kept_by_plain(
+    coordinates: &Coordinates,
+    pairs: &KnownPairs,
+    judge: Judge,
+    observer: &dyn Observer,
+) -> Result<f64> {
+    let z = &coordinates.z;
+    let rows = &z.slice(s![.., ..judge.clusters.min(z.ncols())]) * (z.nrows() as f64).sqrt();
+    let labels = judge.clusters_of(rows.view(), true, observer)?;
+    let mut tally = Tally::default();
+    pairs.links().iter().for_each(|&(i, j, target)| tally.add(labels[i] == labels[j], target));
+    Ok(tally.rate())
 }
 
 /// The part of every pair: must-links and cannot-links are shared out evenly.
@@ -185,11 +225,7 @@ impl Trials<'_> {
             let labels = self.clusters_of(rows.view(), &spectrum)?;
             let label = |i: usize| self.objects.binary_search(&i).ok().map(|at| labels[at]);
             let mut tally = Tally::default();
-            for &(i, j, target) in &held {
-                let kind = usize::from(target == 1.0);
-                tally.all[kind] += 1;
-                tally.kept[kind] += usize::from((label(i) == label(j)) == (target == 1.0));
-            }
+            held.iter().for_each(|&(i, j, target)| tally.add(label(i) == label(j), target));
             tallies.push(tally);
         }
         Ok(tallies)
@@ -200,12 +236,6 @@ impl Trials<'_> {
         if root.ncols() == 0 {
             return Ok(vec![0; rows.nrows()]);
         }
-        let options = KMeansOptions::new(self.judge.clusters)
-            .restarts(RESTARTS)
-            .seed(self.judge.seed.derive("k-means", 1))
-            .tolerance(1e-4)
-            .parallel(false);
-        let observer = OnlyCancels(self.observer);
-        Ok(fit(product(rows, root.view()).view(), None, &options, &observer)?.assignment)
+        self.judge.clusters_of(product(rows, root.view()).view(), false, self.observer)
     }
 }

@@ -4,7 +4,7 @@ use consilience_core::{Error, Observer, OnlyCancels, Partition, Report, Result};
 use consilience_num::kmeans::{KMeansOptions, fit};
 use ndarray::{Array2, ArrayView2, s};
 
-use super::choose::{Candidate, Judge, OF_PAIR, PATH, held_out};
+use super::choose::{Candidate, Judge, OF_PAIR, PATH, held_out, kept_by_plain};
 use super::coordinates::Coordinates;
 use super::sampling::Sampling;
 use super::solve::{Rules, Solved, Spectrum, least_weight, positive_root, solve};
@@ -50,6 +50,9 @@ enum Weights {
     Balanced,
 }
 
+/// How C is found, or why nothing is learned from the constraints.
+type Sought = std::result::Result<Weights, String>;
+
 impl Mccc {
     /// Chooses among the coordinates and completes the similarity in them.
     pub(super) fn complete(
@@ -74,8 +77,11 @@ impl Mccc {
         let least = least_weight(&sampling, self.semidefinite);
         let kinds = pairs.kinds();
         let (mut root, mut loss_weight) = (Array2::zeros((z.ncols(), 0)), None);
-        let mut why = self.why_none(kinds, chosen.basis);
-        if why.is_none() && least.is_finite() {
+        let (mut why, weights) = match weights {
+            Ok(weights) => (self.why_none(kinds, chosen.basis), Some(weights)),
+            Err(why) => (Some(why), None),
+        };
+        if let Some(weights) = weights.filter(|_| why.is_none() && least.is_finite()) {
             let found = report.stage("completion", || {
                 self.minimum(weights, &sampling, z.view(), least, observer)
             })?;
@@ -114,10 +120,14 @@ impl Mccc {
     /// handful of links cannot tell which M serves: one in 25 columns fits them and little else,
     /// and in fewer columns or another basis it still loses to spectral clustering.
     fn why_none(&self, kinds: Kinds, basis: Option<Basis>) -> Option<String> {
+        kinds.why_unused(self.is_named(basis), "a basis, columns or a weight are")
+    }
+
+    /// Whether the caller says in which coordinates, columns or by which weight M is sought.
+    fn is_named(&self, basis: Option<Basis>) -> bool {
         let Mccc { basis: asked, eigenvectors, loss_weight, .. } = self;
-        let named = basis.is_none()
-            || (*asked, *eigenvectors, *loss_weight) != (Basis::HeldOut, None, LossWeight::HeldOut);
-        kinds.why_unused(named, "a basis, columns or a weight are")
+        basis.is_none()
+            || (*asked, *eigenvectors, *loss_weight) != (Basis::HeldOut, None, LossWeight::HeldOut)
     }
 
     /// What k-means sees of the eigenvectors, which are scaled and in descending order.
@@ -161,24 +171,8 @@ impl Mccc {
         coordinates: &[&Coordinates],
         pairs: &KnownPairs,
         observer: &dyn Observer,
-    ) -> Result<(Candidate, Weights)> {
-        let mut candidates = Vec::new();
-        for (at, own) in coordinates.iter().enumerate() {
-            // What was prepared may have more columns than are asked for now.
-            let most = match (own.basis, self.eigenvectors) {
-                (Some(_), Some(asked)) => own.z.ncols().min(asked),
-                _ => own.z.ncols(),
-            };
-            if own.basis.is_some() && self.eigenvectors.is_none() {
-                candidates.extend(
-                    COLUMNS
-                        .iter()
-                        .filter(|&&k| k < most)
-                        .map(|&k| Candidate { coordinates: at, k }),
-                );
-            }
-            candidates.push(Candidate { coordinates: at, k: most });
-        }
+    ) -> Result<(Candidate, Sought)> {
+        let candidates = self.candidates(coordinates);
         let first = candidates[0];
         let fixed = match self.loss_weight {
             LossWeight::Fixed(c) => Some(Weights::Fixed(c)),
@@ -188,14 +182,25 @@ impl Mccc {
         if candidates.len() == 1
             && let Some(fixed) = fixed
         {
-            return Ok((first, fixed));
+            return Ok((first, Ok(fixed)));
         }
         let Mccc { clusters, semidefinite, seed, budget, .. } = *self;
         let judge = Judge { clusters, semidefinite, seed, budget };
         let choice = held_out(coordinates, &candidates, pairs, judge, observer)?;
         let Some(choice) = choice else {
-            return Ok((first, fixed.unwrap_or(Weights::Multiple(PLAIN_MULTIPLE, None))));
+            return Ok((first, Ok(fixed.unwrap_or(Weights::Multiple(PLAIN_MULTIPLE, None)))));
         };
+        if !self.is_named(coordinates[first.coordinates].basis) {
+            let plain = kept_by_plain(coordinates[first.coordinates], pairs, judge, observer)?;
+            if plain >= choice.kept {
+                let [plain, learned] = [plain, choice.kept].map(|kept| 100.0 * kept);
+                let why = format!(
+                    "{plain:.1} % of the constraints are kept without any of them, and of those \
+                     held out from the best completion {learned:.1} %"
+                );
+                return Ok((first, Err(why)));
+            }
+        }
         let basis = coordinates[choice.candidate.coordinates].basis;
         let note = format!(
             "held-out constraints chose basis {}, {} columns and {} times the least weight: \
@@ -205,7 +210,25 @@ impl Mccc {
             choice.multiple,
             100.0 * choice.kept
         );
-        Ok((choice.candidate, fixed.unwrap_or(Weights::Multiple(choice.multiple, Some(note)))))
+        Ok((choice.candidate, Ok(fixed.unwrap_or(Weights::Multiple(choice.multiple, Some(note))))))
+    }
+
+    /// What is tried.
+    fn candidates(&self, coordinates: &[&Coordinates]) -> Vec<Candidate> {
+        let mut candidates = Vec::new();
+        for (at, own) in coordinates.iter().enumerate() {
+            // What was prepared may have more columns than are asked for now.
+            let most = match (own.basis, self.eigenvectors) {
+                (Some(_), Some(asked)) => own.z.ncols().min(asked),
+                _ => own.z.ncols(),
+            };
+            if own.basis.is_some() && self.eigenvectors.is_none() {
+                let fewer = COLUMNS.iter().filter(|&&k| k < most);
+                candidates.extend(fewer.map(|&k| Candidate { coordinates: at, k }));
+            }
+            candidates.push(Candidate { coordinates: at, k: most });
+        }
+        candidates
     }
 
     /// The solution for one weight; the exact solver starts from `start`.

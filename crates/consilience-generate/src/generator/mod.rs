@@ -60,10 +60,11 @@ const MOST_MEMBERS: usize = 1_000_000;
 /// where a member sees the whole table as it is.
 ///
 /// # References
-/// The default range for the number of clusters, `2..=min(sqrt(n), 50)`, ends at twice the number
-/// that D. Huang, J.-H. Lai, C.-D. Wang, "Robust ensemble clustering using probability
-/// trajectories", 2016, take, `min(sqrt(n) / 2, 50)`, which joins clusters of few objects. Where a
-/// consensus of K clusters is to follow ([`Generator::consensus_clusters`]) and the range would end
+/// The default range for the number of clusters, `2..=min(sqrt(n), 50)`, or to the smaller of n / 2
+/// and 10 where that is more, ends at twice the number that D. Huang, J.-H. Lai, C.-D. Wang,
+/// "Robust ensemble clustering using probability trajectories", 2016, take,
+/// `min(sqrt(n) / 2, 50)`, which joins clusters of few objects. Where a consensus of K clusters is
+/// to follow ([`Generator::consensus_clusters`]) and the range would end
 /// below `2 K`, it is `K..=2 K`.
 pub struct Generator {
     clusterer: Box<dyn BaseClusterer>,
@@ -124,7 +125,8 @@ impl Generator {
         pub fn members(mut self, members: usize) { self.members = members }
 
         /// Range that each member's number of clusters is drawn from; its end is lowered to the
-        /// number of objects that a member sees. Default `2..=min(sqrt(n), 50)`, or as
+        /// number of objects that a member sees. Default `2..=min(sqrt(n), 50)`, at least to the
+        /// smaller of n / 2 and 10, or as
         /// [`consensus_clusters`](Generator::consensus_clusters) says; within `1..=n`.
         pub fn clusters(mut self, range: RangeInclusive<usize>) { self.clusters = Some(range) }
 
@@ -355,5 +357,7 @@ impl Generator {
 
 /// Where the default range of the numbers of clusters ends.
 fn default_end(n: usize) -> usize {
-    ((n as f64).sqrt().min(50.0) as usize).max(2)
+    // The root of a few objects is too few to tell how many clusters they are.
+    let root = (n as f64).sqrt() as usize;
+    root.max((n / 2).min(10)).clamp(2, 50)
 }

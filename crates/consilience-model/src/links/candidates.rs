@@ -118,6 +118,11 @@ impl Candidate {
         }
     }
 
+    /// Whether it is known to use no link, before it is prepared.
+    pub(super) fn sees_no_link(&self) -> bool {
+        matches!(self, Candidate::Plain | Candidate::Standardized)
+    }
+
     pub(super) fn check(&self) -> Result<()> {
         match self {
             Candidate::Unknown(name) => Err(unknown(name)),
@@ -159,10 +164,10 @@ impl Candidate {
         };
         let plain = Plain { clusters: k, seed };
         Ok(match self {
-            Candidate::Plain => on_features(false, Box::new(plain)),
+            Candidate::Plain => on_features(!self.sees_no_link(), Box::new(plain)),
             Candidate::Standardized => {
                 let standardized = Standardized(problem.budget);
-                on_features(false, Box::new(UnderMetric::new(standardized, plain)))
+                on_features(!self.sees_no_link(), Box::new(UnderMetric::new(standardized, plain)))
             }
             Candidate::PckMeans => {
                 let method = PckMeans::new(k).seed(seed).memory_budget(problem.budget);
@@ -177,7 +182,8 @@ impl Candidate {
             }
             Candidate::Mccc => {
                 let method = Mccc::new(k).seed(seed).memory_budget(problem.budget);
-                Box::new(Completed { basis: method.prepare(x, observer)?, method, settled: None })
+                let basis = method.prepare(x, observer)?;
+                Box::new(Completed { basis, method, settled: None, plain: false })
             }
             Candidate::Updater => Box::new(Followed::open(problem, observer)?),
             Candidate::Given(method) => on_features(true, Box::new(Borrowed(method.as_ref()))),
@@ -342,6 +348,8 @@ struct Completed {
     method: Mccc,
     basis: CompletionBasis,
     settled: Option<Settled>,
+    /// Whether all links chose plain spectral clustering, which sees none.
+    plain: bool,
 }
 
 /// What all links chose.
@@ -356,6 +364,7 @@ struct Settled {
 impl Fitted for Completed {
     fn settle(&mut self, side: &SideInformation, observer: &dyn Observer) -> Result<()> {
         let found = self.method.fit_prepared(&self.basis, side, observer)?.output.similarity;
+        self.plain = found.loss_weight().is_none();
         let chosen = (found.basis(), found.eigenvectors(), found.loss_weight());
         if let (Some(basis), Some(columns), Some(weight)) = chosen {
             // Clusters do not change below this tolerance.
@@ -377,6 +386,8 @@ impl Fitted for Completed {
     }
 
     fn labels(&self, side: &SideInformation, observer: &dyn Observer) -> Result<Partition> {
+        let nothing = SideInformation::none(side.n_objects());
+        let side = if self.plain { &nothing } else { side };
         let method = match &self.settled {
             // Fewer links, of which each counts more: as much in all.
             Some(Settled { method, weight, links: all }) => {

@@ -17,7 +17,7 @@ pub struct LinkJudgement {
     pub chosen: usize,
     /// The links that were left out, part after part.
     pub links: Vec<Pair>,
-    /// The fewest links that are judged by, where there were fewer.
+    /// The fewest links that methods which use them are judged by, where there were fewer.
     pub too_few: Option<usize>,
     /// How many standard errors were taken off each gain.
     caution: f64,
@@ -87,6 +87,14 @@ impl LinkJudgement {
                 taken.name
             );
         };
+        if let Some(least) = self.too_few {
+            return format!(
+                "{links} links are too few to choose a method by that uses them (at least {least}): \
+                 {} is taken, which uses none and keeps {:.1} % of them",
+                taken.name,
+                100.0 * score
+            );
+        }
         let mut text = format!(
             "{} is taken: it keeps {score:.3} +- {:.3} of {links} links that it has not seen",
             taken.name, taken.error
@@ -121,6 +129,7 @@ impl LinkJudgement {
         let (score, error) = balanced(&self.links, &kept, |_| 0.0);
         let judged = &mut self.candidates[candidate];
         (judged.score, judged.error) = (Some(score), error);
+        judged.left_out = None;
         if candidate > 0 {
             (judged.gain, judged.gain_error) = balanced(&self.links, &kept, |l| plain[l]);
         }

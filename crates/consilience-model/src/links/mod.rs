@@ -30,8 +30,8 @@ const COST_LIMIT: f64 = 1e12;
 /// methods that use them is right. Several candidates are made without a part of the linked
 /// objects, part after part, and judged by whether they keep the links of what was left out. Plain
 /// k-means is always among them: any other has to be better by more than half a standard error of
-/// the difference. Where there are too few links to judge by, k-means is what comes out, and a note
-/// says so.
+/// the difference. Where there are too few links to judge by, k-means is what comes out, on the
+/// features as they are or standardized, and a note says so.
 ///
 /// | candidate | what it is |
 /// |---|---|
@@ -173,7 +173,8 @@ impl LinkedClustering {
         /// Parts that the linked objects are cut into, each left out once. Default 5; 2 to 1,000.
         pub fn folds(mut self, folds: usize) { self.folds = folds }
 
-        /// With fewer links than this nothing is judged, and plain k-means is taken. Default 10; at
+        /// With fewer links than this only the candidates are judged that use none, which keep what
+        /// they keep without having seen it. Default 10; at
         /// least 1.
         pub fn least_links(mut self, links: usize) { self.least_links = links }
 
@@ -280,8 +281,11 @@ impl LinkedClustering {
     ) -> Result<(LinkJudgement, Option<Box<dyn Fitted + 'a>>)> {
         let held = HeldOut::new(side, objects, self.folds, self.seed);
         let mut judgement = LinkJudgement::new(&held, self.candidates.iter().map(Candidate::name));
-        if held.links().len() < self.least_links {
+        let few = held.links().len() < self.least_links;
+        if few {
             judgement.too_few(self.least_links);
+        }
+        if held.links().is_empty() {
             return Ok((judgement, None));
         }
         let problem = self.problem(x);
@@ -290,6 +294,9 @@ impl LinkedClustering {
             observer.progress("candidates", c, self.candidates.len());
             observer.check()?;
             ready.push(None);
+            if few && !candidate.sees_no_link() {
+                continue;
+            }
             let cost =
                 candidate.cost(&problem, held.links().len()) * (1 + held.trials().len()) as f64;
             if c > 0 && cost > self.cost_limit {
