@@ -229,7 +229,7 @@ pub(crate) struct Consensus {
     /// auto for methods that find none]
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<Count>,
-    /// Use only these base clusterings, by number or name, for instance 3,17,20
+    /// Use only these base clusterings, by number (ids do not count) or name, for instance 3,17,20
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,
     /// How many objects each row stands for: one column of whole numbers
@@ -641,7 +641,7 @@ pub(crate) struct Plot {
     /// Where the picture goes
     #[arg(short, long, value_name = "FILE.svg")]
     pub(crate) output: PathBuf,
-    /// Use only these base clusterings, by number or name, for instance 3,17,20
+    /// Use only these base clusterings, by number (ids do not count) or name, for instance 3,17,20
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,
     /// How many objects each row stands for: one column of whole numbers
@@ -679,7 +679,7 @@ pub(crate) struct Report {
     /// Where the page goes; with the ending .json the numbers alone
     #[arg(short, long, value_name = "FILE.html")]
     pub(crate) output: PathBuf,
-    /// Use only these base clusterings, by number or name, for instance 3,17,20
+    /// Use only these base clusterings, by number (ids do not count) or name, for instance 3,17,20
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,
     /// How many objects each row stands for: one column of whole numbers

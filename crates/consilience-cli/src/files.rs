@@ -20,6 +20,8 @@ use ndarray::{Array2, Axis};
 
 use crate::categories::Categories;
 use crate::failure::{Failure, Outcome};
+pub(crate) use crate::joins::Objects;
+use crate::joins::{by_id, ids_of_all};
 use crate::memory;
 use crate::terminal::Terminal;
 
@@ -123,13 +125,6 @@ fn input_beside(path: &Path) -> Outcome<Input<'static>> {
         Some(id) => input.id(id).id_optional(true),
         None => input,
     })
-}
-
-/// The objects of a command: how many, and what they are called where a file says it.
-#[derive(Clone)]
-pub(crate) struct Objects {
-    pub(crate) n: usize,
-    pub(crate) ids: Option<ObjectIds>,
 }
 
 /// Features of objects.
@@ -422,9 +417,9 @@ pub(crate) fn features_of(
     let filled = filled.map_err(|failure| failure.within(path.display()));
     let Table { table, names, ids, .. } = filled?;
     let rows = table.view().n_objects();
-    let table = match by_id(path, objects, ids.as_ref(), terminal)? {
+    let table = match by_id(path, objects, ids.as_ref(), rows, terminal)? {
         Some((ours, theirs)) => {
-            let rows = ours.every_row_in(theirs).map_err(|e| within(path, &e))?;
+            let rows = ours.every_row_in(&theirs).map_err(|e| within(path, &e))?;
             table.select(&rows)
         }
         None => {
@@ -434,56 +429,6 @@ pub(crate) fn features_of(
         }
     };
     Ok(Table::coded(table, names, objects.ids.clone(), None))
-}
-
-/// The ids of both tables, where both have them. Where only one has, or as many rows are numbered
-/// in another way, rows are taken in their order, which a note says; other numbers of rows that are
-/// numbered in another way are refused.
-#[allow(clippy::type_complexity)]
-pub(crate) fn by_id<'a>(
-    path: &Path,
-    objects: &'a Objects,
-    theirs: Option<&'a ObjectIds>,
-    terminal: &Terminal,
-) -> Outcome<Option<(&'a ObjectIds, &'a ObjectIds)>> {
-    let place = path.display();
-    match (&objects.ids, theirs) {
-        (Some(ours), Some(theirs)) if are_numbered_otherwise(ours, theirs) => {
-            ensure!(
-                ours.n_objects() == theirs.n_objects(),
-                "{place}: its rows are numbered from {} on, those of the objects from {} on; \
-                 expected the same numbers",
-                theirs.get(0),
-                ours.get(0)
-            );
-            terminal.note(format!("{place} numbers its rows in another way: joined row by row"));
-        }
-        (Some(ours), Some(theirs)) => return Ok(Some((ours, theirs))),
-        (None, None) => {}
-        (Some(_), None) => {
-            terminal.note(format!("{place} has no ids: joined row by row"));
-        }
-        (None, Some(_)) => {
-            terminal.note(format!("{place} has ids and the objects have none: joined row by row"));
-        }
-    }
-    Ok(None)
-}
-
-/// Whether ids say nothing of one another: numbers of rows from 0 and from 1, or such numbers and
-/// as many other texts.
-fn are_numbered_otherwise(ours: &ObjectIds, theirs: &ObjectIds) -> bool {
-    let n = ours.n_objects();
-    let apart = |from: usize, ids: &ObjectIds| {
-        let number = |id: &str| id.parse().is_ok_and(|row: usize| (from..from + n).contains(&row));
-        n == theirs.n_objects() && !ids.iter().any(number)
-    };
-    match (ours.row_numbers_from(), theirs.row_numbers_from()) {
-        (Some(ours), Some(theirs)) => ours != theirs,
-        (Some(from), None) => apart(from, theirs),
-        (None, Some(from)) => apart(from, ours),
-        (None, None) => false,
-    }
 }
 
 fn within(path: &Path, error: &Error) -> Failure {
@@ -532,8 +477,9 @@ pub(crate) fn counted(
     let input = input_beside(path)?;
     let mut counts = input.counts(terminal)?.output;
     let table = terminal.read(path, input.data_table(terminal)?);
-    if let Some((ours, theirs)) = by_id(path, objects, table.ids(), terminal)? {
-        let rows = ours.every_row_in(theirs).map_err(|e| within(path, &e))?;
+    let joined = by_id(path, objects, table.ids(), counts.len(), terminal)?;
+    if let Some((ours, theirs)) = joined {
+        let rows = ours.every_row_in(&theirs).map_err(|e| within(path, &e))?;
         counts = rows.into_iter().map(|row| counts[row]).collect();
     }
     ensemble
@@ -551,24 +497,7 @@ pub(crate) fn ensemble_and_new(
     let read = input(path)?.table_and_new(&input(new)?.id_optional(true), terminal)?;
     let (table, rows, more) = terminal.noted(read);
     let mut members = Members::of(table);
-    let from = members.ids.as_ref().and_then(ObjectIds::row_numbers_from);
-    members.ids = match (members.ids, more, from) {
-        (Some(ids), Some(more), _) => Some(ids.and_then(&more).map_err(|e| within(new, &e))?),
-        (Some(ids), None, Some(from)) => {
-            let first = from + ids.n_objects();
-            let next = ObjectIds::new((first..first + rows.nrows()).map(|row| row.to_string()))?;
-            terminal.note(format!("{}: its rows are numbered from {first} on", new.display()));
-            Some(ids.and_then(&next)?)
-        }
-        (None, None, _) => None,
-        (ids, ..) => {
-            let (with, without) = if ids.is_some() { (path, new) } else { (new, path) };
-            let (with, without) = (with.display(), without.display());
-            return Err(Failure::bad(format!(
-                "{without} has no ids and {with} has; expected both"
-            )));
-        }
-    };
+    members.ids = ids_of_all(members.ids, more, rows.nrows(), (path, new), terminal)?;
     Ok((members, rows))
 }
 
@@ -623,8 +552,9 @@ pub(crate) fn labels_of(
 ) -> Outcome<Labels> {
     let table = terminal.read(path, input_beside(path)?.label_table(terminal)?);
     let mut labels = Labels::of(&table, path)?;
-    if let Some((ours, _)) = by_id(path, objects, table.ids(), terminal)? {
-        let joined = table.joined(ours).map_err(|e| within(path, &e))?;
+    let rows = labels.partition.n_objects();
+    if let Some((ours, theirs)) = by_id(path, objects, table.ids(), rows, terminal)? {
+        let joined = table.with_ids(Some(theirs)).joined(&ours).map_err(|e| within(path, &e))?;
         for note in &joined.report.notes {
             terminal.note(format!("{}: {note}", path.display()));
         }
@@ -666,11 +596,12 @@ pub(crate) fn memberships_of(
     terminal: &Terminal,
 ) -> Outcome<Memberships> {
     let (found, theirs) = read_memberships(&input_beside(path)?, path, terminal)?;
-    let Some((ours, theirs)) = by_id(path, objects, theirs.ids.as_ref(), terminal)? else {
-        check_rows(path, found.n_objects(), "memberships", objects)?;
+    let rows = found.n_objects();
+    let Some((ours, theirs)) = by_id(path, objects, theirs.ids.as_ref(), rows, terminal)? else {
+        check_rows(path, rows, "memberships", objects)?;
         return Ok(found);
     };
-    let rows = ours.rows_in(theirs)?;
+    let rows = ours.rows_in(&theirs)?;
     let missing = rows.iter().filter(|row| row.is_none()).count();
     ensure!(missing < objects.n, "{}: none of its ids is that of an object", path.display());
     let others = found.n_objects() + missing - objects.n;

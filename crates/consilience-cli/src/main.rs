@@ -20,6 +20,7 @@ mod estimate;
 mod explain;
 mod failure;
 mod files;
+mod joins;
 mod memory;
 mod names;
 mod outputs;

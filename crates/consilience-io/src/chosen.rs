@@ -7,6 +7,7 @@ use crate::allowance::Allowance;
 use crate::data_table::DataTable;
 use crate::defects::Defects;
 use crate::features::FeatureTable;
+use crate::front::Front;
 use crate::ids::ObjectIds;
 use crate::label::{EXACT, number_category};
 use crate::roles::{Role, Wanted, numbered_names};
@@ -44,7 +45,7 @@ fn sparse(table: FeatureTable, ids: Option<ObjectIds>, wanted: &Wanted) -> Resul
         numbers: Some(table),
         categories: None,
         ids,
-        leads: true,
+        front: Front::default(),
     })
 }
 
@@ -101,5 +102,6 @@ pub(crate) fn table(
         FeatureTable::Sparse32(_) | FeatureTable::Sparse64(_) => table,
     };
     let names = numbers.iter().map(|&c| names[c].clone()).collect();
-    DataTable::new(rows, kept, names, labels, texts)
+    let front = Front::of(of(Role::Id).first().copied(), &numbers);
+    Ok(DataTable::new(rows, kept, names, labels, texts)?.placed(front))
 }

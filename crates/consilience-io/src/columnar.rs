@@ -9,6 +9,7 @@ use crate::data_table::DataTable;
 use crate::defects::Defects;
 use crate::fault::{check_not_empty, ensure_format, excerpt, malformed};
 use crate::features::FeatureTable;
+use crate::front::Front;
 use crate::label::{Label, category, label, number_category};
 use crate::roles::{Role, Wanted, unique_text};
 use crate::table::{Cell, LabelColumns, at};
@@ -142,17 +143,13 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Leaves out the columns that are not wanted; what the others are.
-fn choose(head: &mut Head, mut roles: Vec<Role>, otherwise: Role) -> Result<Vec<Role>> {
-    for (role, column) in roles.iter_mut().zip(&head.columns) {
-        // Only text is taken for ids without being named so.
-        if *role == Role::Maybe && column.kind != Kind::Text {
-            *role = otherwise;
-        }
-    }
+/// Leaves out the columns that are not wanted; what the others are, and where they lie.
+fn choose(head: &mut Head, mut roles: Vec<Role>) -> Result<(Vec<Role>, Front)> {
+    let id = roles.iter().position(|role| role.is_id());
+    let values: Vec<usize> = of(&roles, Role::Value).collect();
     head.keep(&roles)?;
     roles.retain(|&role| role != Role::Skip);
-    Ok(roles)
+    Ok((roles, Front::of(id, &values)))
 }
 
 /// Label columns.
@@ -163,8 +160,14 @@ pub(crate) fn labels(
     notes: &mut Vec<String>,
 ) -> Result<LabelColumns> {
     let head = source.head();
-    let roles = wanted.roles(&head.names(), notes)?;
-    let roles = choose(head, roles, Role::Skip)?;
+    let mut roles = wanted.roles(&head.names(), notes)?;
+    let maybe = roles.first() == Some(&Role::Maybe);
+    // Of values that cannot be read nothing was asked.
+    let may = maybe && head.columns[0].refused.is_none();
+    if maybe {
+        roles[0] = if may { Role::Value } else { Role::Skip };
+    }
+    let (roles, front) = choose(head, roles)?;
     let id = roles.iter().position(|role| role.is_id());
     // One byte per label at least.
     head.allowance.expect(head.rows, roles.len(), 1)?;
@@ -174,21 +177,17 @@ pub(crate) fn labels(
         let found = match value {
             None => Ok(Label::None),
             Some(value) if Some(column) == id => value.id(&mut digits),
+            // What is no label is none of the ids either.
+            Some(value) if may && column == 0 => Ok(value.label().unwrap_or(Label::None)),
             Some(value) => value.label(),
         };
         labels.columns[column].push_label(found.map_err(|what| at(row, column, what))?)
     })?;
     if let Some(id) = id {
-        let name = labels.names.remove(id);
-        let column = labels.columns.remove(id);
-        if roles[id] == Role::Id {
-            labels.ids = Some(column.into_texts()?);
-        } else if column.is_ids() {
-            notes.push(unique_text(&name));
-            labels.ids = Some(column.into_texts()?);
-        }
+        labels.names.remove(id);
+        labels.ids = Some(labels.columns.remove(id).into_texts()?);
     }
-    labels.find_ids(wanted, notes)?;
+    labels.find_ids(wanted, front, may, notes)?;
     Ok(labels)
 }
 
@@ -200,15 +199,21 @@ pub(crate) fn features(
     notes: &mut Vec<String>,
 ) -> Result<DataTable> {
     let head = source.head();
-    let roles = wanted.feature_roles(&head.names(), notes)?;
-    let roles = choose(head, roles, Role::Value)?;
-    if of(&roles, Role::Value).all(|c| head.columns[c].kind == Kind::Single) {
+    let mut roles = wanted.feature_roles(&head.names(), notes)?;
+    // Only text is taken for ids without being named so.
+    if roles[0] == Role::Maybe && head.columns[0].kind != Kind::Text {
+        roles[0] = Role::Value;
+    }
+    let (roles, front) = choose(head, roles)?;
+    let (may_miss, roles) = (wanted.missing, &roles[..]);
+    let table = if of(roles, Role::Value).all(|c| head.columns[c].kind == Kind::Single) {
         // Exact: these doubles came from floats.
         let make = |table| FeatureTable::F32(table);
-        data(&mut source, &roles, wanted.missing, observer, notes, |x| x as f32, make)
+        data(&mut source, roles, may_miss, observer, notes, |x| x as f32, make)
     } else {
-        data(&mut source, &roles, wanted.missing, observer, notes, |x| x, FeatureTable::F64)
-    }
+        data(&mut source, roles, may_miss, observer, notes, |x| x, FeatureTable::F64)
+    };
+    Ok(table?.placed(front))
 }
 
 fn data<F: Clone>(
@@ -332,9 +337,7 @@ impl<'r, F: Clone, C: Fn(f64) -> F> Rows<'r, F, C> {
         let table = Array2::from_shape_vec((rows, self.width), self.values);
         let table = table.map_err(|e| malformed(e.to_string()))?;
         let names = of(self.roles, Role::Value).map(|c| names[c].clone()).collect();
-        let id = self.roles.iter().position(|role| role.is_id());
-        let first = of(self.roles, Role::Value).next();
-        Ok(DataTable::new(rows, make(table), names, self.labels, ids)?.placed(id, first))
+        DataTable::new(rows, make(table), names, self.labels, ids)
     }
 }
 

@@ -15,13 +15,14 @@ use crate::data_table::DataTable;
 use crate::defects::Defects;
 use crate::fault::{ensure_format, excerpt, malformed, system};
 use crate::features::FeatureTable;
+use crate::front::Front;
 use crate::ids::{ObjectIds, Texts};
-use crate::label::{category, is_text, label, mostly_numbers, number, says_nothing};
+use crate::label::{Label, category, is_text, label, mostly_numbers, number, says_nothing};
 use crate::labelled::{Labelled, column_names};
 use crate::location::Location;
 use crate::records::{Records, separated};
 use crate::roles::{Role, Wanted, numbered_names, unique_text};
-use crate::row_numbers::are_apart;
+use crate::row_numbers::is_header_of_numbers;
 use crate::table::LabelColumns;
 
 /// How often a long file looks whether the user wants to stop.
@@ -37,14 +38,22 @@ pub(crate) fn labels(
 ) -> Result<LabelColumns> {
     let mut rows = Rows::open(file, wanted.tabs, notes)?;
     rows.hold_numbers()?;
-    let roles = wanted.roles(&rows.names, notes)?;
+    let mut roles = wanted.roles(&rows.names, notes)?;
+    let may = roles.first() == Some(&Role::Maybe);
+    if may {
+        roles[0] = Role::Value;
+    }
     let values: Vec<usize> = chosen(&roles, Role::Value);
     let names = values.iter().map(|&c| rows.names[c].clone()).collect();
     let mut labels = LabelColumns::new(names, allowance)?;
     let mut ids = Ids::of(&roles);
-    rows.each(observer, |cells| {
+    rows.each(observer, allowance, |cells| {
         for (column, &c) in labels.columns.iter_mut().zip(&values) {
-            let label = label(cells.text(c)).map_err(|what| cells.wrong(c, &what))?;
+            let label = match label(cells.text(c)) {
+                // What is no label is none of the ids either, and was not asked for.
+                Err(_) if may && c == 0 => Label::None,
+                found => found.map_err(|what| cells.wrong(c, &what))?,
+            };
             column.push_label(label)?;
         }
         ids.push(cells, allowance)
@@ -53,18 +62,17 @@ pub(crate) fn labels(
     check_rows(labels.rows())?;
     let named = ids.at.is_some_and(|at| wanted.names(&rows.names[at]));
     let is_data = |first: &ByteRecord| !named && first_is_data(&labels, &values, &ids, first);
-    let first_of_all = values.first() == Some(&0);
-    let numbered = ids.at == Some(0) || (first_of_all && labels.start_with_names_of_rows());
     let why = "says what is said again below, or that something is missing";
-    if let Some(first) = rows.first_object(numbered, is_data, why, notes) {
+    if let Some(first) = rows.first_object(is_data, why, allowance, notes)? {
         for (column, &c) in labels.columns.iter_mut().zip(&values) {
             column.push_front(label(cell(&first, c)).map_err(malformed)?)?;
         }
         ids.push_front(&first, allowance)?;
         labels.names = values.iter().map(usize::to_string).collect();
     }
+    let front = Front::of(ids.at, &values);
     labels.ids = ids.finish(&rows.names, notes)?;
-    labels.find_ids(wanted, notes)?;
+    labels.find_ids(wanted, front, may, notes)?;
     Ok(labels)
 }
 
@@ -120,10 +128,6 @@ impl Ids {
 
     fn push(&mut self, cells: &Cells<'_>, allowance: &Allowance) -> Result<()> {
         let Some(at) = self.at else { return Ok(()) };
-        if self.maybe && !is_text(cells.text(at)) {
-            self.at = None;
-            return Ok(());
-        }
         let text = std::str::from_utf8(cells.text(at))
             .map_err(|_| cells.wrong(at, "no UTF-8; expected an id"))?;
         self.texts.push(text, allowance)
@@ -168,15 +172,14 @@ pub(crate) fn features(
         roles[0] = Role::Value;
     }
     let mut table = Numbers::new(&roles, &rows.names, allowance)?;
-    rows.each(observer, |cells| table.push(cells, allowance))?;
+    rows.each(observer, allowance, |cells| table.push(cells, allowance))?;
     rows.note_blank_end(notes);
     check_rows(table.rows)?;
     let by_name = |wanted: &String| rows.names.iter().any(|name| name.trim() == wanted.trim());
     let named = table.ids.at.is_some_and(|at| wanted.names(&rows.names[at]))
         || wanted.drop.iter().chain(&wanted.categorical).any(by_name);
-    let numbered = rows.held && table.starts_with_names_of_rows(allowance)?;
     let is_data = |first: &ByteRecord| !named && table.first_is_data(first);
-    if let Some(first) = rows.first_object(numbered, is_data, "holds numbers", notes) {
+    if let Some(first) = rows.first_object(is_data, "holds numbers", allowance, notes)? {
         table.push_front(&first, allowance)?;
     }
     table.finish(&rows.names, wanted.missing, notes)
@@ -245,14 +248,6 @@ impl Numbers {
         Ok(())
     }
 
-    /// Whether the first column holds ids, or whole numbers that are all different.
-    fn starts_with_names_of_rows(&self, allowance: &Allowance) -> Result<bool> {
-        let width = self.numbers.len();
-        let column = || self.values.iter().step_by(width).copied();
-        Ok(self.ids.at == Some(0)
-            || (self.numbers.first() == Some(&0) && are_apart(column, self.rows, allowance)?))
-    }
-
     /// Whether a first row with text is an object: its texts are ids and categories, and there are
     /// numbers, where columns of numbers have them.
     fn first_is_data(&self, first: &ByteRecord) -> bool {
@@ -299,11 +294,11 @@ impl Numbers {
         })?;
         let table = Array2::from_shape_vec((self.rows, self.numbers.len()), self.values);
         let table = table.map_err(|e| malformed(e.to_string()))?;
-        let places = (self.ids.at, self.numbers.first().copied());
+        let front = Front::of(self.ids.at, &self.numbers);
         let ids = self.ids.finish(names, notes)?.map(Texts::into_ids).transpose()?;
         let names = self.numbers.iter().map(|&c| names[c].clone()).collect();
         let table = DataTable::new(self.rows, FeatureTable::F64(table), names, self.labels, ids)?;
-        Ok(table.placed(places.0, places.1))
+        Ok(table.placed(front))
     }
 }
 
@@ -350,8 +345,8 @@ struct Rows<R: Read> {
     names: Vec<String>,
     /// The first row, where it may be a header.
     first: Option<ByteRecord>,
-    /// Whether it holds no text.
-    held: bool,
+    /// Where it holds no text, the first column of the rows below.
+    below: Option<Texts>,
 }
 
 impl<R: Read> Rows<R> {
@@ -380,7 +375,7 @@ impl<R: Read> Rows<R> {
                     .to_owned(),
             );
         }
-        Ok(Rows { records, record, line, names, first, held: false })
+        Ok(Rows { records, record, line, names, first, below: None })
     }
 
     /// Holds back a first row such as `,0,1` or `,2019,2020`: what programs write where columns are
@@ -396,39 +391,47 @@ impl<R: Read> Rows<R> {
         if held {
             self.names = self.record.iter().map(lossy).collect();
             self.first = Some(self.record.clone());
-            self.held = true;
+            self.below = Some(Texts::default());
             self.line = self.records.next(&mut self.record)?;
         }
         Ok(())
     }
 
     /// The first row, if it is an object; columns have no names then. One that was held back is a
-    /// header where the rows below are `numbered`, another unless it `is_data`.
+    /// header by what is below, another unless it `is_data`.
     fn first_object(
         &mut self,
-        numbered: bool,
         is_data: impl FnOnce(&ByteRecord) -> bool,
         why: &str,
+        allowance: &Allowance,
         notes: &mut Vec<String>,
-    ) -> Option<ByteRecord> {
-        let first = self.first.take()?;
-        if if self.held { numbered } else { !is_data(&first) } {
-            return None;
-        }
-        if !self.held {
+    ) -> Result<Option<ByteRecord>> {
+        let Some(first) = self.first.take() else { return Ok(None) };
+        let said = || first.iter().map(lossy).collect::<Vec<_>>().join(", ");
+        if let Some(below) = self.below.take() {
+            let header: Vec<f64> =
+                first.iter().skip(1).filter_map(|cell| number(cell.trim_ascii())).collect();
+            if is_header_of_numbers(&header, &below, allowance)? {
+                notes.push(format!("the first row ({}) was read as a header", said()));
+                return Ok(None);
+            }
+        } else if is_data(&first) {
             notes.push(format!(
                 "the first row ({}) was read as an object and not as a header: it {why}",
-                first.iter().map(lossy).collect::<Vec<_>>().join(", ")
+                said()
             ));
+        } else {
+            return Ok(None);
         }
         self.names = numbered_names(self.names.len());
-        Some(first)
+        Ok(Some(first))
     }
 
     /// Hands out the rows.
     fn each(
         &mut self,
         observer: &dyn Observer,
+        allowance: &Allowance,
         mut each: impl FnMut(&Cells<'_>) -> Result<()>,
     ) -> Result<()> {
         let (width, header) = (self.names.len(), self.first.is_some());
@@ -439,7 +442,11 @@ impl<R: Read> Rows<R> {
                 "row {row} (line {line}) has {}, expected {width} as in the first row",
                 number_of(self.record.len() as u64, "column")
             );
-            each(&Cells { record: &self.record, names: &self.names, header, row, line })?;
+            let cells = Cells { record: &self.record, names: &self.names, header, row, line };
+            each(&cells)?;
+            if let Some(below) = &mut self.below {
+                below.push(&String::from_utf8_lossy(cells.text(0)), allowance)?;
+            }
             row += 1;
             if row % ROWS_PER_CHECK == 0 {
                 observer.check()?;

@@ -1,6 +1,7 @@
 use consilience_core::{Error, Features, Result};
 
 use crate::features::FeatureTable;
+use crate::front::Front;
 use crate::ids::ObjectIds;
 use crate::label_table::LabelTable;
 use crate::table::LabelColumns;
@@ -30,8 +31,8 @@ pub struct DataTable {
     pub(crate) names: Vec<String>,
     pub(crate) categories: Option<LabelTable>,
     pub(crate) ids: Option<ObjectIds>,
-    /// Whether the first column of numbers is the first of the file, or the next behind the ids.
-    pub(crate) leads: bool,
+    /// Where the columns of numbers lie in the file.
+    pub(crate) front: Front,
 }
 
 impl DataTable {
@@ -45,13 +46,12 @@ impl DataTable {
     ) -> Result<Self> {
         let numbers = (!names.is_empty()).then_some(numbers);
         let categories = (!labels.names.is_empty()).then(|| labels.into_table()).transpose()?;
-        Ok(DataTable { rows, numbers, names, categories, ids, leads: true })
+        Ok(DataTable { rows, numbers, names, categories, ids, front: Front::default() })
     }
 
-    /// The same with the places that ids and the first column of numbers have in the file.
-    pub(crate) fn placed(self, ids: Option<usize>, first: Option<usize>) -> Self {
-        let leads = first == Some(0) || (ids == Some(0) && first == Some(1));
-        DataTable { leads, ..self }
+    /// The same with the places that its columns of numbers have in the file.
+    pub(crate) fn placed(self, front: Front) -> Self {
+        DataTable { front, ..self }
     }
 
     /// Number of objects.

@@ -24,14 +24,25 @@ const SHOWN: usize = 3;
 /// assert!(ObjectIds::new(["p1", "p1"]).is_err());
 /// # Ok::<(), consilience::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ObjectIds(Arc<Texts>);
 
+/// The same ids are equal whether they were given or are row numbers.
+impl PartialEq for ObjectIds {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.bytes == other.0.bytes && self.0.ends == other.0.ends
+    }
+}
+
+impl Eq for ObjectIds {}
+
 /// Texts one after the other, and where each ends.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Texts {
     bytes: Vec<u8>,
     ends: Vec<usize>,
+    /// Whether they are row numbers that a program has written, and nobody has called them ids.
+    row_numbers: bool,
 }
 
 impl Texts {
@@ -45,13 +56,18 @@ impl Texts {
 
     /// Puts a text in front of all others.
     pub(crate) fn push_front(&mut self, text: &str, allowance: &Allowance) -> Result<()> {
-        let mut all = Texts::default();
+        let mut all = Texts { row_numbers: self.row_numbers, ..Texts::default() };
         all.push(text, allowance)?;
         for row in 0..self.len() {
             all.push(self.get(row), allowance)?;
         }
         *self = all;
         Ok(())
+    }
+
+    /// The same texts, known to be row numbers.
+    pub(crate) fn as_row_numbers(self) -> Self {
+        Texts { row_numbers: true, ..self }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -126,12 +142,29 @@ impl ObjectIds {
     /// [`ErrorKind::Format`](consilience_core::ErrorKind::Format) for an empty id and for ids that
     /// are there more than once; the message names the first of them and says how many there are.
     pub fn new<T: AsRef<str>>(ids: impl IntoIterator<Item = T>) -> Result<Self> {
-        let mut texts = Texts::default();
+        Self::of(ids, false)
+    }
+
+    fn of<T: AsRef<str>>(ids: impl IntoIterator<Item = T>, row_numbers: bool) -> Result<Self> {
+        let mut texts = Texts { row_numbers, ..Texts::default() };
         for id in ids {
             texts.push(id.as_ref(), &Allowance::unlimited())?;
         }
         ensure!(texts.len() > 0, empty("ids need at least one object"));
         texts.into_ids()
+    }
+
+    /// The numbers of some rows.
+    #[doc(hidden)]
+    pub fn row_numbers(rows: std::ops::Range<usize>) -> Result<Self> {
+        Self::of(rows.map(|row| row.to_string()), true)
+    }
+
+    /// Whether these are row numbers that stood in front of a table, and not ids that somebody has
+    /// given: those of another table may begin elsewhere.
+    #[doc(hidden)]
+    pub fn are_row_numbers(&self) -> bool {
+        self.0.row_numbers
     }
 
     /// The number of the first row, 0 or 1, where the ids are nothing but the numbers of the rows
@@ -209,7 +242,8 @@ impl ObjectIds {
     /// # Errors
     /// As [`ObjectIds::new`].
     pub fn and_then(&self, more: &ObjectIds) -> Result<ObjectIds> {
-        Self::new(self.iter().chain(more.iter()))
+        let row_numbers = self.are_row_numbers() && more.are_row_numbers();
+        Self::of(self.iter().chain(more.iter()), row_numbers)
     }
 
     /// The chosen objects, in the order given.
@@ -221,7 +255,7 @@ impl ObjectIds {
         let n = self.n_objects();
         match objects.iter().find(|&&i| i >= n) {
             Some(bad) => Err(Error::out_of_range(format!("object {bad} of {n}"))),
-            None => Self::new(objects.iter().map(|&i| self.get(i))),
+            None => Self::of(objects.iter().map(|&i| self.get(i)), self.are_row_numbers()),
         }
     }
 

@@ -149,15 +149,16 @@ impl<'a> Input<'a> {
         /// where other columns follow, unless most of these say numbers in a CSV file of features;
         /// also a first column of whole numbers, no two alike, that has no name or is called
         /// `Unnamed: 0` or the like, or that counts the rows under a name that programs give to row
-        /// numbers, such as `index`; in an `.npz` archive the array `id` or `ids`.
+        /// numbers, such as `index`; in an `.npz` archive the array `id` or `ids`. Further columns
+        /// of row numbers in front of the others are left out.
         pub fn id(mut self, column: impl Into<String>) { self.wanted.id = Some(column.into()) }
 
         /// Whether the column of [`Input::id`] may be missing, and is then looked for as without
         /// it. Default false.
         pub fn id_optional(mut self, optional: bool) { self.wanted.id_optional = optional }
 
-        /// The only columns of labels to read, by their names or their numbers among them, in the
-        /// order given. Default all.
+        /// The only columns of labels to read, by their names or their numbers among the columns of
+        /// labels, so that ids and row numbers do not count, in the order given. Default all.
         pub fn columns(mut self, columns: impl IntoIterator<Item = impl Into<String>>) {
             self.wanted.columns = texts(columns)
         }
@@ -341,9 +342,7 @@ impl<'a> Input<'a> {
         new.wanted.known = columns.names.clone();
         let rows = new.reading(|notes| {
             let mut found = new.label_columns(observer, notes)?;
-            // Numbers that begin anew are no names beside those of the others.
-            let ids = found.ids.take().filter(|_| !found.counted);
-            let ids = ids.map(Texts::into_ids).transpose()?;
+            let ids = found.ids.take().map(Texts::into_ids).transpose()?;
             notes.extend(found.put_in_order(&columns.names)?);
             Ok((columns.translate(&found)?, ids))
         })?;

@@ -37,7 +37,9 @@ impl LabelTable {
         LabelTable { ensemble, names, values, ids }
     }
 
-    pub(crate) fn with_ids(mut self, ids: Option<ObjectIds>) -> Self {
+    /// The same objects under these ids. Default those of the file.
+    #[doc(hidden)]
+    pub fn with_ids(mut self, ids: Option<ObjectIds>) -> Self {
         self.ids = ids;
         self
     }

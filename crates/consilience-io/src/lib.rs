@@ -76,6 +76,7 @@ mod fault;
 #[cfg(test)]
 mod faulty;
 mod features;
+mod front;
 mod ids;
 mod input;
 mod label;

@@ -36,7 +36,7 @@ pub(crate) struct Wanted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Id,
-    /// Ids, where it holds another text in every row.
+    /// Ids, where it holds another text in every row or, beside labels, row numbers.
     Maybe,
     Value,
     /// Categories, beside columns of numbers.

@@ -9,10 +9,11 @@ use crate::allowance::{Allowance, bytes_of, no_room};
 use crate::data_table::DataTable;
 use crate::fault::{excerpt, malformed};
 use crate::features::FeatureTable;
+use crate::front::Front;
 use crate::ids::Texts;
-use crate::label::EXACT;
-use crate::roles::{Wanted, are_numbered};
-use crate::table::LabelColumns;
+use crate::label::{EXACT, number, says_nothing};
+use crate::roles::{Wanted, are_numbered, unique_text};
+use crate::table::{LabelColumn, LabelColumns};
 
 /// What programs call a column of row numbers, beside no name at all.
 const NAMES: [&str; 9] =
@@ -20,6 +21,9 @@ const NAMES: [&str; 9] =
 
 /// Rows from which on it is no chance that a column counts them.
 const ENOUGH: usize = 3;
+
+/// Whole numbers that as names of columns are years more often than not.
+const YEARS: std::ops::Range<f64> = 1000.0..3000.0;
 
 /// Whether a name is the one that pandas gives to a first column without one, also where it was
 /// read and written more than once: `Unnamed: 0.1`.
@@ -45,7 +49,8 @@ enum Told {
     IfApart,
 }
 
-/// What the name says of the first column, `behind` ids or not.
+/// What the name says of the first column, which may stand `behind` ids. Row numbers in front of it
+/// are no such: a table that was written and read and written again has several.
 fn told(names: &[String], behind: bool, known: &[String]) -> Told {
     let Some(name) = names.first().map(|name| name.trim()) else { return Told::Nothing };
     // As many as are known of others: all are what they are there.
@@ -104,7 +109,7 @@ fn counts(numbers: &[u64]) -> bool {
 }
 
 /// Whether values are whole numbers, no two alike, as the rows of a part of a table have them.
-pub(crate) fn are_apart<I: Iterator<Item = f64>>(
+fn are_apart<I: Iterator<Item = f64>>(
     values: impl Fn() -> I,
     count: usize,
     allowance: &Allowance,
@@ -137,12 +142,13 @@ impl DataTable {
                 for x in self.column(0).into_iter().flatten() {
                     numbers.push(&(x as u64).to_string(), allowance)?;
                 }
-                self.ids = Some(numbers.into_ids()?);
+                self.ids = Some(numbers.as_row_numbers().into_ids()?);
                 "was read as the ids of the objects"
             } else {
                 "was left out"
             };
             let name = self.names.remove(0);
+            self.front = self.front.next(false);
             self.numbers = match self.numbers.take() {
                 _ if self.names.is_empty() => None,
                 Some(FeatureTable::F32(x)) => Some(FeatureTable::F32(without_first(x)?)),
@@ -161,11 +167,11 @@ impl DataTable {
     /// Whether the first column is one of row numbers, by its name and by what it holds.
     fn starts_with_row_numbers(&self, known: &[String], allowance: &Allowance) -> Result<bool> {
         let alone = self.names.len() == 1 && self.categories.is_none();
-        if alone || !self.leads {
+        if alone || !self.front.leads() {
             return Ok(false);
         }
         let values = || self.column(0).into_iter().flatten();
-        match told(&self.names, self.ids.is_some(), known) {
+        match told(&self.names, self.front.behind_ids(), known) {
             Told::Nothing => Ok(false),
             Told::IfItCounts => Ok(self.rows >= ENOUGH && consecutive(values())),
             Told::IfApart => are_apart(values, self.rows, allowance),
@@ -201,42 +207,84 @@ impl DataTable {
 }
 
 impl LabelColumns {
-    /// Takes a first column of row numbers for ids, where there are none yet and other columns
-    /// follow: as a clustering it would put every object apart.
-    pub(crate) fn find_row_numbers(
+    /// Takes a first column of unique text, or of row numbers, for ids, where there are none yet
+    /// and other columns follow; further columns of row numbers are left out: as clusterings they
+    /// would put every object apart. A first column that `may` be one of ids and is none goes: it
+    /// is not wanted for anything else.
+    pub(crate) fn find_ids(
         &mut self,
         wanted: &Wanted,
+        mut front: Front,
+        may: bool,
         notes: &mut Vec<String>,
     ) -> Result<()> {
-        if self.ids.is_none() && self.names.len() > 1 && self.starts_with_row_numbers(wanted) {
-            let (name, column) = (self.names.remove(0), self.columns.remove(0));
-            self.counted = column.numbers_apart().is_some_and(counts);
-            self.ids = Some(column.into_texts()?);
-            notes.push(format!(
-                "a column of row numbers {} was read as the ids of the objects",
-                called(&name)
-            ));
+        let columns = self.columns.len();
+        if self.starts_with_unique_text(wanted) {
+            notes.push(unique_text(&self.names[0]));
+            self.ids = Some(self.remove_first().1.into_texts()?);
+            front = front.next(true);
+        }
+        while front.leads() && self.starts_with_row_numbers(wanted, front.behind_ids()) {
+            let (name, column) = self.remove_first();
+            front = front.next(false);
+            let read = if self.ids.is_none() {
+                self.ids = Some(column.into_texts()?.as_row_numbers());
+                "was read as the ids of the objects"
+            } else {
+                "was left out"
+            };
+            notes.push(format!("a column of row numbers {} {read}", called(&name)));
+        }
+        if may && self.columns.len() == columns {
+            self.remove_first();
         }
         Ok(())
     }
 
-    fn starts_with_row_numbers(&self, wanted: &Wanted) -> bool {
-        let told = told(&self.names, false, &wanted.known);
-        if told == Told::Nothing || is_known(self.names[0].trim(), &wanted.columns) {
+    fn remove_first(&mut self) -> (String, LabelColumn) {
+        (self.names.remove(0), self.columns.remove(0))
+    }
+
+    fn starts_with_unique_text(&self, wanted: &Wanted) -> bool {
+        self.ids.is_none()
+            && !wanted.by_name_alone
+            && !wanted.columns.iter().any(|name| Some(name) == self.names.first())
+            && self.columns.len() > 1
+            && self.columns[0].is_ids()
+    }
+
+    fn starts_with_row_numbers(&self, wanted: &Wanted, behind: bool) -> bool {
+        let told = told(&self.names, behind, &wanted.known);
+        if told == Told::Nothing
+            || self.columns.len() < 2
+            || is_known(self.names[0].trim(), &wanted.columns)
+        {
             return false;
         }
         self.columns[0].numbers_apart().is_some_and(|numbers| {
             told == Told::IfApart || (numbers.len() >= ENOUGH && counts(numbers))
         })
     }
+}
 
-    /// Whether the first column holds ids, or counts the rows.
-    pub(crate) fn start_with_names_of_rows(&self) -> bool {
-        self.columns.first().is_some_and(|first| {
-            let counts = |numbers: &[u64]| numbers.len() >= ENOUGH && counts(numbers);
-            first.is_ids() || first.numbers_apart().is_some_and(counts)
-        })
+/// Whether a first row without text, the first cell of which is empty, is a header: what programs
+/// write where columns are called by numbers, in front of them those of the rows, which have no
+/// name. The first column holds one name for each row below then, and these count the rows unless
+/// the names of the others are such as a program gives, or years.
+pub(crate) fn is_header_of_numbers(
+    header: &[f64],
+    below: &Texts,
+    allowance: &Allowance,
+) -> Result<bool> {
+    let cells = || below.iter().map(|cell| number(cell.as_bytes()));
+    if cells().any(|cell| cell.is_none()) {
+        return Ok(!below.iter().any(says_nothing) && below.are_ids()?);
     }
+    let values = || cells().flatten();
+    let years = header.iter().all(|year| YEARS.contains(year)) && header.is_sorted_by(|a, b| a < b);
+    let in_order = header.iter().enumerate().all(|(c, &name)| name == c as f64);
+    let counted = below.len() >= ENOUGH && consecutive(values());
+    Ok((years || in_order || counted) && are_apart(values, below.len(), allowance)?)
 }
 
 fn is_known(name: &str, known: &[String]) -> bool {
@@ -248,7 +296,7 @@ mod tests {
     use consilience_core::Fit;
 
     use super::*;
-    use crate::{Format, Input};
+    use crate::{Format, Input, ObjectIds};
 
     fn read(text: &str) -> Fit<DataTable> {
         Input::in_memory(text.as_bytes(), Format::Csv).data_table(&()).unwrap()
@@ -341,12 +389,19 @@ mod tests {
             assert_eq!(read(&format!("{head},a,b\n{rows}")), found("a b", "1 2 3"), "{head:?}");
         }
         assert_eq!(read(",label\n0,1\n1,0\n"), found("label", "0 1"));
-        // pandas calls unnamed columns by their numbers.
-        assert_eq!(read(",0,1\n0,2,3\n1,2,1\n2,0,3\n"), found("0 1", "0 1 2"));
         assert_eq!(read(",a\n17,2\n3,4\n"), found("a", "17 3"));
-        assert_eq!(read(",0\n0,2\n1,1\n2,2\n"), found("0", "0 1 2"));
-        assert_eq!(read(",0\np,2\nq,1\nr,2\n"), found("0", "p q r"));
-        assert_eq!(read(",0\n4,2\n1,1\n2,2\n").1, "");
+        // pandas calls unnamed columns by their numbers, which a note of its own says.
+        let headed = |names: &str, ids: &str| (names.to_owned(), ids.to_owned(), 2);
+        assert_eq!(read(",0,1\n0,2,3\n1,2,1\n2,0,3\n"), headed("0 1", "0 1 2"));
+        assert_eq!(read(",0\n0,2\n1,1\n2,2\n"), headed("0", "0 1 2"));
+        assert_eq!(read(",0\np,2\nq,1\nr,2\n"), headed("0", "p q r"));
+        assert_eq!(read(",0\n4,2\n1,1\n2,2\n"), headed("0", "4 1 2"));
+        assert_eq!(read(",0,1,2\n3,2,3,1\n1,2,1,1\n2,0,3,1\n0,0,3,0\n").0, "0 1 2");
+        assert_eq!(read(",0,1,2\n0,2,3,1\n1,2,1,1\n"), headed("0 1 2", "0 1"));
+        assert_eq!(read(",2019,2020\n7,2,3\n3,2,1\n"), headed("2019 2020", "7 3"));
+        for plain in [",3,1\n7,2,3\n3,2,1\n", ",0,1\n2,2,3\n2,2,1\n", ",0,1\n,2,3\n2,2,1\n"] {
+            assert_eq!(read(plain), ("0 1 2".to_owned(), String::new(), 0), "{plain}");
+        }
         for kept in [
             ",a\n17,2\n17,4\n",
             ",a\n17,2\n,4\n",
@@ -364,19 +419,97 @@ mod tests {
         assert_eq!((table.ids(), table.column_names()), (None, &["index".to_owned()][..]));
     }
 
+    /// Also beside those that are asked for by name, where what is no label counts for nothing.
+    #[test]
+    fn chosen_labels_keep_their_ids() {
+        let read = |text: &str, columns: &[&str]| {
+            let input = Input::in_memory(text.as_bytes(), Format::Csv).columns(columns.to_vec());
+            let table = input.label_table(&()).unwrap().output;
+            let ids: Vec<&str> = table.ids().map_or(Vec::new(), |ids| ids.iter().collect());
+            let counted = table.ids().map(ObjectIds::are_row_numbers);
+            (table.column_names().join(" "), ids.join(" "), counted)
+        };
+        let numbers = ("b a".to_owned(), "7 1 2".to_owned(), Some(true));
+        assert_eq!(read(",a,b\n7,2,1\n1,2,3\n2,4,1\n", &["b", "a"]), numbers);
+        assert_eq!(read(",a,b\n7,2,1\n1,2,3\n2,4,1\n", &["1", "0"]), numbers);
+        let texts = ("a".to_owned(), "p q".to_owned(), Some(false));
+        assert_eq!(read("x,a,b\np,2,1\nq,2,3\n", &["a"]), texts);
+        for other in ["x,a,b\n.5,2,1\n1,2,3\n2,4,1\n", "x,a,b\n0,2,1\n1,2,3\n2,4,1\n"] {
+            assert_eq!(read(other, &["a"]), ("a".to_owned(), String::new(), None), "{other}");
+        }
+    }
+
+    /// Where it is the first of the file, behind ids and behind another.
+    #[test]
+    fn several_indexes_are_left_out() {
+        let read = |text: &str, id: Option<&str>| {
+            let mut input = Input::in_memory(text.as_bytes(), Format::Csv);
+            if let Some(id) = id {
+                input = input.id(id);
+            }
+            let labels = input.label_table(&()).unwrap().output;
+            let table = input.data_table(&()).unwrap().output;
+            assert_eq!(table.number_names(), labels.column_names(), "{text}");
+            assert_eq!(table.ids(), labels.ids(), "{text}");
+            let ids = table.ids().unwrap();
+            assert_eq!(ids.are_row_numbers(), labels.ids().unwrap().are_row_numbers(), "{text}");
+            (table.number_names().join(" "), ids.get(0).to_owned())
+        };
+        let found = |id: &str| ("a b".to_owned(), id.to_owned());
+        assert_eq!(read(",name,a,b\n5,p,2,3\n1,q,2,1\n", Some("name")), found("p"));
+        assert_eq!(read("index,name,a,b\n0,p,2,3\n1,q,2,1\n2,r,4,3\n", Some("name")), found("p"));
+        assert_eq!(read(",Unnamed: 0,a,b\n5,9,2,3\n1,8,2,1\n", None), found("5"));
+        assert_eq!(read("Unnamed: 0.1,Unnamed: 0,a,b\n5,9,2,3\n1,8,2,1\n", None), found("5"));
+        assert_eq!(read(",index,a,b\n5,0,2,3\n1,1,2,1\n7,2,4,1\n", None), found("5"));
+        assert_eq!(read("name,Unnamed: 0,a,b\np,9,2,3\nq,8,2,1\n", None), found("p"));
+        assert_eq!(read(",name,Unnamed: 0,a,b\n5,p,9,2,3\n1,q,8,2,1\n", Some("name")), found("p"));
+        let index = ("a Unnamed: 0".to_owned(), "p".to_owned());
+        assert_eq!(read("name,a,Unnamed: 0\np,2,3\nq,2,1\n", None), index);
+        assert_eq!(read("id,X,a\np,0,3\nq,1,1\nr,2,1\n", None).0, "X a");
+    }
+
+    /// The first row tells that whether or not the index is read.
+    #[test]
+    fn headers_of_numbers_are_told() {
+        let table = |text: &str, drop: &[&str]| {
+            let input = Input::in_memory(text.as_bytes(), Format::Csv).drop(drop.to_vec());
+            let Fit { output, report, .. } = input.missing(true).data_table(&()).unwrap();
+            let told = report.notes.iter().any(|note| note.contains("was read as a header"));
+            (output.n_objects(), output.number_names().join(" "), told)
+        };
+        for text in [",0,1\n0,2.5,1\n1,4.5,7\n2,0.5,2\n", ",2019,2020\n4,2.5,1\n1,4.5,7\n2,.5,2\n"]
+        {
+            let names = text.split('\n').next().unwrap()[1..].replace(',', " ");
+            for drop in [&[][..], &["0"], &[""]] {
+                assert_eq!(table(text, drop), (3, names.clone(), true), "{text} {drop:?}");
+            }
+        }
+        // A table without a header and without its first value.
+        for text in
+            [",3\n7,4\n9,5\n8,1\n", ",0,9\n7,4,1\n9,5,1\n8,1,1\n", ",2020,2019\n7,4,2\n9,5,2\n"]
+        {
+            let rows = text.lines().count();
+            let (found, names, told) = table(text, &[]);
+            assert_eq!((found, told), (rows, false), "{text}");
+            assert!(names.starts_with("0 1"), "{text}");
+        }
+        assert_eq!(table(",7,3\n0,4,2\n1,5,2\n2,1,2\n", &[]), (3, "7 3".to_owned(), true));
+    }
+
     #[test]
     fn members_keep_their_columns() {
         let pool = Input::in_memory(b"index,a\n4,0\n0,1\n1,0\n2,1\n", Format::Csv);
         let new = Input::in_memory(b"index,a\n0,1\n1,1\n2,0\n", Format::Csv);
         let (_, rows, ids) = pool.table_and_new(&new, &()).unwrap().output;
         assert_eq!((rows.dim(), ids), ((3, 2), None));
-        // Numbers that begin anew name nothing, others do.
+        // Numbers that begin anew are told as such.
         let pool = Input::in_memory(b",a\n0,0\n1,1\n2,0\n", Format::Csv);
-        for (new, expected) in [(&b",a\n0,1\n1,1\n"[..], None), (b",a\n3,1\n4,1\n", Some("4"))] {
+        for (new, last) in [(&b",a\n0,1\n1,1\n"[..], "1"), (b",a\n3,1\n4,1\n", "4")] {
             let new = Input::in_memory(new, Format::Csv);
             let (table, rows, ids) = pool.table_and_new(&new, &()).unwrap().output;
             assert_eq!((table.ids().unwrap().get(2), rows.dim()), ("2", (2, 1)));
-            assert_eq!(ids.as_ref().map(|ids| ids.get(1)), expected);
+            let ids = ids.unwrap();
+            assert!(ids.get(1) == last && ids.are_row_numbers());
         }
     }
 

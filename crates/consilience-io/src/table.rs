@@ -12,7 +12,7 @@ use crate::fault::{ensure_format, excerpt, malformed};
 use crate::ids::Texts;
 use crate::label::Label;
 use crate::label_table::LabelTable;
-use crate::roles::{ONLY_IDS, Wanted, order_of_columns, position, unique_text};
+use crate::roles::{ONLY_IDS, Wanted, order_of_columns, position};
 
 /// One number of a file.
 pub(crate) trait Cell: Copy + Send + Sync {
@@ -404,8 +404,6 @@ pub(crate) struct LabelColumns {
     pub(crate) names: Vec<String>,
     /// What the objects are called.
     pub(crate) ids: Option<Texts>,
-    /// Whether these are but the numbers of the rows.
-    pub(crate) counted: bool,
 }
 
 impl LabelColumns {
@@ -413,23 +411,7 @@ impl LabelColumns {
     pub(crate) fn new(names: Vec<String>, allowance: &Allowance) -> Result<Self> {
         let mut columns = allowance.room(names.len())?;
         columns.extend(names.iter().map(|_| LabelColumn::new(allowance)));
-        Ok(LabelColumns { columns, names, ids: None, counted: false })
-    }
-
-    /// Takes a first column of unique text, or of row numbers, for ids, where there are none yet
-    /// and other columns follow.
-    pub(crate) fn find_ids(&mut self, wanted: &Wanted, notes: &mut Vec<String>) -> Result<()> {
-        let found = self.ids.is_none()
-            && !wanted.by_name_alone
-            && !wanted.columns.iter().any(|name| Some(name) == self.names.first())
-            && self.columns.len() > 1
-            && self.columns.first().is_some_and(LabelColumn::is_ids);
-        if found {
-            notes.push(unique_text(&self.names[0]));
-            self.names.remove(0);
-            self.ids = Some(self.columns.remove(0).into_texts()?);
-        }
-        self.find_row_numbers(wanted, notes)
+        Ok(LabelColumns { columns, names, ids: None })
     }
 
     /// Takes the column of ids that is asked for out of columns that have numbers and no names.

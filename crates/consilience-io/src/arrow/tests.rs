@@ -103,6 +103,20 @@ fn row_numbers_are_ids() {
     let input = Input::in_memory(&bytes, Format::Arrow);
     let table = input.categorical(["colour"]).data_table(&()).unwrap().output;
     assert!(table.numbers().is_none() && table.ids().is_some());
+    // Behind a column that is dropped it is a feature, as in text.
+    let bytes = file(vec![columns[2].clone(), columns[0].clone(), columns[1].clone()], None);
+    let input = Input::in_memory(&bytes, Format::Arrow).drop(["colour"]);
+    let table = input.data_table(&()).unwrap().output;
+    assert_eq!((table.number_names().len(), table.ids()), (2, None));
+    // Beside labels that are asked for by name.
+    let m: ArrayRef = Arc::new(UInt64Array::from_iter_values([1, 2, 1, 1, 2, 1]));
+    for (first, ids) in [(&columns[0], 6), (&columns[1], 0)] {
+        let bytes = file(vec![first.clone(), ("m", m.clone()), ("n", m.clone())], None);
+        let input = Input::in_memory(&bytes, Format::Arrow).columns(["m"]);
+        let table = input.label_table(&()).unwrap().output;
+        assert_eq!(table.column_names(), ["m"]);
+        assert_eq!(table.ids().map_or(0, crate::ObjectIds::n_objects), ids);
+    }
 }
 
 #[test]

@@ -25,7 +25,8 @@
 //! numbers, names the objects. So does one of row numbers under no name or one such as `Unnamed:
 //! 0`, `index` and `X`: programs write these without being asked, and a note says so. Ids go to
 //! every output of the program, and truth, constraints, answers and other tables are joined by
-//! them.
+//! them. Row numbers that do not fit those of another table with as many rows, as those of pandas,
+//! from 0, and of R, from 1, say the order of its rows, which a note says too.
 //!
 //! ```
 //! # #[cfg(feature = "io")] {

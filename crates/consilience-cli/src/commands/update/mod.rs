@@ -19,6 +19,7 @@ use super::{labelled_otherwise, violated};
 use crate::args::{Update, given};
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Objects};
+use crate::joins::by_id;
 use crate::memory;
 use crate::outputs::Outputs;
 use crate::summary::Summary;
@@ -176,10 +177,11 @@ fn earlier(
     // What changed since they were written may be written in their place.
     files::may_replace(path);
     let labels = files::labels_beside(path, terminal)?;
-    if files::by_id(path, objects, labels.ids.as_ref(), terminal)?.is_some() {
+    let (ids, rows) = (labels.ids.as_ref(), labels.partition.n_objects());
+    if by_id(path, objects, ids, rows, terminal)?.is_some() {
         return Ok(Some(files::labels_of(path, objects, "labels", terminal)?.partition));
     }
-    let (rows, n) = (labels.partition.n_objects(), objects.n);
+    let n = objects.n;
     let joined = args.state.is_some() || args.new_objects.is_some();
     if rows > n || !joined {
         files::check_rows(path, rows, "labels", objects)?;
