@@ -223,10 +223,10 @@ pub(crate) struct Consensus {
     /// Number of clusters, or auto: that of eigengap, PAC and lifetime where these agree and none
     /// has a warning, that of two of them where it is more than the directions, else the geometric
     /// mean of eigengap, lifetime and directions, drawn towards 7 the more they differ (median
-    /// error 38 % on our benchmark). It is looked for from 2 to the root of the number of distinct rows of labels
-    /// or to what three quarters of the members do not exceed, to one more than a member has where
-    /// members nearly agree, and to 30 at most [default: as many as the method itself finds, and
-    /// auto for methods that find none]
+    /// error 38 % on our benchmark). It is looked for from 2 to the root of the number of distinct
+    /// rows of labels or to what three quarters of the members do not exceed, to one more than a
+    /// member has where members nearly agree, and to 30 at most [default: as many as the method
+    /// itself finds, and auto for methods that find none]
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<Count>,
     /// Use only these base clusterings, by number (ids do not count) or name, for instance 3,17,20

@@ -179,8 +179,9 @@ impl<'a> ClusteringReport<'a> {
         /// The numbers of clusters that are tried, of which one is chosen unless
         /// [`clusters`](Self::clusters) gives it. Default 2 to the square root of the number of
         /// microclusters or to what three quarters of the members do not exceed, to one more than a
-        /// member has where members nearly agree, and to 30 at most, as [`ClusterNumber`](consilience_trust::ClusterNumber::up_to) says; a range from
-        /// above 2 begins at no more than there are distinct objects.
+        /// member has where members nearly agree, and to 30 at most, as
+        /// [`ClusterNumber`](consilience_trust::ClusterNumber::up_to) says; a range from above 2
+        /// begins at no more than there are distinct objects.
         pub fn cluster_range(mut self, range: RangeInclusive<usize>) { self.range = Some(range) }
 
         /// The methods: the first gives the answer, the others are compared with it. Default

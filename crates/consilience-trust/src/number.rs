@@ -23,9 +23,9 @@ const AMBIGUOUS: (f64, f64) = (0.1, 0.9);
 /// Known criteria contradict each other, and each has data on which it fails without a sign; so all
 /// are shown with their tables. Where eigengap, PAC and lifetime name one number and none of them
 /// has a warning, it is recommended; so is what two of them agree on (PAC without a warning) where
-/// it is more than the directions, which noise in the members takes away. Elsewhere the recommendation is the
-/// geometric mean of eigengap, lifetime and directions, drawn towards 7, a usual number of classes,
-/// the more they differ: with v the variance of their logarithms it is
+/// it is more than the directions, which noise in the members takes away. Elsewhere the
+/// recommendation is the geometric mean of eigengap, lifetime and directions, drawn towards 7, a
+/// usual number of classes, the more they differ: with v the variance of their logarithms it is
 /// `exp((mean / v + ln 7 / s) / (1 / v + 1 / s))`, s = 1/4. One cluster is never recommended where
 /// objects differ: no criterion can compare it. Where members are all alike, their number is
 /// recommended, also beyond those tried unless a largest one was asked for or objects are sampled.

@@ -190,8 +190,9 @@ pub(crate) static CONSENSUS: [Choice<Making>; 1] = [choice!(
     range: text => |making, range| Making { range: Some(range), ..making };
         [
             "number of clusters of a member, drawn from it",
-            "2 to the root of the number of objects, to 50 at most, and to 10 or half of them where \
-             they are fewer than 100; with --clusters K, K to 2 K where that would end below 2 K",
+            "2 to the root of the number of objects, to 50 at most, and to 10 or half of them \
+             where they are fewer than 100; with --clusters K, K to 2 K where that would end below \
+             2 K",
             "A..B",
         ],
     scale: text => |making, scale| Making { scale, ..making };

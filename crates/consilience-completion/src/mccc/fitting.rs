@@ -190,15 +190,17 @@ impl Mccc {
         let Some(choice) = choice else {
             return Ok((first, Ok(fixed.unwrap_or(Weights::Multiple(PLAIN_MULTIPLE, None)))));
         };
-        if !self.is_named(coordinates[first.coordinates].basis) {
-            let plain = kept_by_plain(coordinates[first.coordinates], pairs, judge, observer)?;
-            if plain >= choice.kept {
-                let [plain, learned] = [plain, choice.kept].map(|kept| 100.0 * kept);
+        let named = self.is_named(coordinates[first.coordinates].basis);
+        if let Some(plain) = candidates.iter().find(|c| !named && is_plain(coordinates, c)) {
+            let own = coordinates[plain.coordinates];
+            let kept = kept_by_plain(own, pairs, judge, observer)?;
+            if kept > choice.kept {
+                let [kept, learned] = [kept, choice.kept].map(|kept| 100.0 * kept);
                 let why = format!(
-                    "{plain:.1} % of the constraints are kept without any of them, and of those \
+                    "{kept:.1} % of the constraints are kept without any of them, and of those \
                      held out from the best completion {learned:.1} %"
                 );
-                return Ok((first, Err(why)));
+                return Ok((*plain, Err(why)));
             }
         }
         let basis = coordinates[choice.candidate.coordinates].basis;
@@ -301,6 +303,11 @@ impl Mccc {
         let clusters = Partition::from_fn(labels.len(), |i| Some(u64::from(labels[i])))?;
         Ok(clusters.sizes().iter().map(|&s| (s as f64) * (s as f64)).sum())
     }
+}
+
+/// Whether plain spectral clustering is in these coordinates, as it is with few constraints.
+fn is_plain(coordinates: &[&Coordinates], candidate: &Candidate) -> bool {
+    coordinates[candidate.coordinates].basis == Some(Basis::Neighbours)
 }
 
 /// Why an M without positive eigenvalues is one, which no similarity of clusters is.

@@ -89,8 +89,8 @@ impl LinkJudgement {
         };
         if let Some(least) = self.too_few {
             return format!(
-                "{links} links are too few to choose a method by that uses them (at least {least}): \
-                 {} is taken, which uses none and keeps {:.1} % of them",
+                "{links} links are too few to choose a method by that uses them (at least \
+                 {least}): {} is taken, which uses none and keeps {:.1} % of them",
                 taken.name,
                 100.0 * score
             );

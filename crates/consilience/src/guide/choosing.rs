@@ -184,10 +184,10 @@
 //! [`at_least`](crate::trust::ClusterNumber::at_least) and
 //! [`up_to`](crate::trust::ClusterNumber::up_to) set other limits. If eigengap,
 //! PAC and lifetime name one number and none has a warning, it is recommended, and so is what two
-//! of them agree on where it is more than the directions. Both are rare on real data. Otherwise the recommendation is the geometric mean of eigengap, lifetime and directions, drawn
-//! towards 7 the more they differ, and so may lie outside of them. On data with known classes the
-//! median relative error is 38 % (`docs/choosing.md`): a number that you know from elsewhere is
-//! better.
+//! of them agree on where it is more than the directions. Both are rare on real data. Otherwise the
+//! recommendation is the geometric mean of eigengap, lifetime and directions, drawn towards 7 the
+//! more they differ, and so may lie outside of them. On data with known classes the median relative
+//! error is 38 % (`docs/choosing.md`): a number that you know from elsewhere is better.
 //!
 //! # How far to trust it
 //!
