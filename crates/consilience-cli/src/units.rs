@@ -3,7 +3,7 @@
 
 use consilience::Features;
 use consilience::core::Dense;
-use ndarray::ArrayView1;
+use ndarray::Axis;
 
 use crate::terminal::Terminal;
 
@@ -33,25 +33,13 @@ pub(crate) fn note(
     ));
 }
 
-/// The column that has nearly all of the variance, and its share.
+/// The column that has nearly all of the variance, and its share; none where values are missing.
 fn outweighing(features: Features<'_>) -> Option<(usize, f64)> {
-    let variances: Vec<f64> = match features.dense().ok()? {
-        Dense::F32(x) => x.columns().into_iter().map(|c| variance(c, f64::from)).collect(),
-        Dense::F64(x) => x.columns().into_iter().map(|c| variance(c, |x| x)).collect(),
+    let variances = match features.dense().ok()? {
+        Dense::F32(x) => x.var_axis(Axis(0), 0.0).mapv(f64::from),
+        Dense::F64(x) => x.var_axis(Axis(0), 0.0),
     };
-    if variances.len() < 2 {
-        return None;
-    }
-    let total: f64 = variances.iter().sum();
-    let (column, most) = variances.into_iter().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let share = most / total;
-    (share.is_finite() && share >= NEARLY_ALL && share < 1.0).then_some((column, share))
-}
-
-/// The variance of the values that are there.
-fn variance<F: Copy>(column: ArrayView1<'_, F>, number: impl Fn(F) -> f64) -> f64 {
-    let values = || column.iter().map(|&x| number(x)).filter(|x| x.is_finite());
-    let count = values().count().max(1) as f64;
-    let mean = values().sum::<f64>() / count;
-    values().map(|x| (x - mean) * (x - mean)).sum::<f64>() / count
+    let share = variances.iter().map(|variance| variance / variances.sum());
+    let (column, share) = share.enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (variances.len() > 1 && (NEARLY_ALL..1.0).contains(&share)).then_some((column, share))
 }

@@ -266,12 +266,10 @@ impl Updater {
         self.update_renumbered(batch, |object| object, observer)
     }
 
-    /// As [`Updater::update_observed`] for links between objects that have another number here.
-    /// They are sorted by their own numbers, so that what follows is the same wherever the objects
-    /// stand.
+    /// As [`Updater::update_observed`], renumbered as by [`WeightUpdater::update_renumbered`].
     ///
     /// # Errors
-    /// As [`Updater::update_observed`], with the numbers here.
+    /// As [`WeightUpdater::update_renumbered`].
     #[doc(hidden)]
     pub fn update_renumbered(
         &mut self,

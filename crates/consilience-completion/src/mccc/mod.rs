@@ -91,11 +91,11 @@ const COMPARED: [Basis; 3] = [Basis::Singular, Basis::Neighbours, Basis::Standar
 /// those of k-means on the leading columns of neighbours, as many as clusters, that is plain
 /// spectral clustering, and a note says so. So they are where these, which see no link, keep more
 /// of them all than the best M keeps of those held out; and, in whatever basis, without must-links
-/// or without cannot-links, since M then says nothing. Where one of the three is named, the links are
-/// used, with neighbours, 25 columns and 10 times the least weight that gives an M other than 0 for
-/// what is not. Labels of some objects count as every pair of them. Objects in
-/// no constraint cost nothing in the optimisation: only the rows of constrained objects are looked
-/// at, and nothing is N x N.
+/// or without cannot-links, since M then says nothing. Where one of the three is named, the links
+/// are used, with neighbours, 25 columns and 10 times the least weight that gives an M other than 0
+/// for what is not. Labels of some objects count as every pair of them. Objects in no constraint
+/// cost nothing in the optimisation: only the rows of constrained objects are looked at, and
+/// nothing is N x N.
 ///
 /// The units of columns matter to [`Basis::Neighbours`], which the default may choose, and to
 /// [`Basis::RawSingular`]; [`Basis::Singular`] and [`Basis::StandardizedNeighbours`] do not depend

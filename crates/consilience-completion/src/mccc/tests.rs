@@ -544,6 +544,35 @@ fn a_handful_of_links_does_not_spoil_what_spectral_clustering_finds() {
     }
 }
 
+/// Links enough to hold some out, of which the best completion keeps fewer than clusters that have
+/// seen none.
+#[test]
+fn plain_clusters_are_taken_where_they_keep_more() {
+    let mut plain = 0;
+    for seed in 0..6 {
+        let (x, truth) = blobs(150, 3, 6, 6.0, seed);
+        let known = side(&random_pairs(&truth, 24, seed + 90));
+        let of = |side: &SideInformation| Mccc::new(3).fit_completed(x.view(), side, &()).unwrap();
+        let (found, unseen) = (of(&known), of(&SideInformation::none(150)));
+        let [found_labels, unseen_labels] =
+            [&found, &unseen].map(|fit| fit.output.clustering.partition.clone());
+        let told = found.report.notes.concat();
+        if told.contains("are kept without any of them") {
+            plain += 1;
+            assert_eq!(found_labels, unseen_labels, "{seed}");
+            assert_eq!(found.output.similarity.basis(), Some(Basis::Neighbours));
+            assert!(found.output.similarity.loss_weight().is_none());
+        } else {
+            assert!(told.contains("held-out constraints chose"), "{told}");
+        }
+        // What is named is sought.
+        let named = Mccc::new(3).basis(Basis::Neighbours);
+        let named = named.fit_completed(x.view(), &known, &()).unwrap();
+        assert!(!named.report.notes.concat().contains("kept without any"), "{seed}");
+    }
+    assert!((1..6).contains(&plain), "{plain}");
+}
+
 #[test]
 fn odd_tables() {
     // One object.
