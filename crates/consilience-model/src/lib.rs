@@ -8,11 +8,11 @@
 //! use consilience::ndarray::{Array2, array};
 //!
 //! // Two groups of thirty objects.
-//! let x = Array2::from_shape_fn((60, 2), |(i, j)| (i / 30 * 8) as f64 + (i * (j + 3) % 7) as f64 * 0.1);
+//! let x = Array2::from_shape_fn((60, 2), |(i, j)| (i / 30 * 8) as f64 + (i * (j + 3) % 29) as f64 * 0.1);
 //! let model = ConsensusClustering::new(2).cluster(&x)?;
 //! assert_eq!(model.partition().sizes(), [30, 30]);
 //!
-//! let new = array![[0.3, 0.2], [8.1, 8.4], [900.0, 900.0]];
+//! let new = array![[1.3, 1.2], [9.4, 9.3], [900.0, 900.0]];
 //! let placed = model.place(&new)?;
 //! assert_eq!(placed.labels[..2], [0, 1]);
 //! assert!(placed.confidence[0] > 0.9);

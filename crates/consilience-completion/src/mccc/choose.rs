@@ -239,3 +239,30 @@ impl Trials<'_> {
         self.judge.clusters_of(product(rows, root.view()).view(), false, self.observer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use consilience_core::SideInformation;
+
+    use crate::mccc::Mccc;
+    use crate::mccc::tests::{blobs, random_pairs, side};
+
+    /// Links are enough to hold some out, and of those the best completion keeps fewer than plain
+    /// clusters, which have seen none, keep of all.
+    #[test]
+    fn plain_clusters_are_taken_where_they_keep_more() {
+        let taken = (0..6).filter(|&seed| {
+            let (x, truth) = blobs(150, 3, 6, 6.0, seed);
+            let of = |side| Mccc::new(3).fit_completed(x.view(), &side, &()).unwrap();
+            let found = of(side(&random_pairs(&truth, 40, seed + 90)));
+            let told = found.report.notes.concat();
+            let plain = told.contains("are kept without any of them");
+            assert!(plain || told.contains("held-out constraints chose"), "{told}");
+            let unseen = of(SideInformation::none(150)).output.clustering.partition;
+            assert!(!plain || found.output.clustering.partition == unseen, "{seed}");
+            assert_eq!(found.output.similarity.loss_weight().is_none(), plain);
+            plain
+        });
+        assert!(taken.count() > 0);
+    }
+}
