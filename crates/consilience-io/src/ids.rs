@@ -66,7 +66,7 @@ impl Texts {
     }
 
     /// The same texts, known to be row numbers.
-    pub(crate) fn as_row_numbers(self) -> Self {
+    pub(crate) fn into_row_numbers(self) -> Self {
         Texts { row_numbers: true, ..self }
     }
 

@@ -142,7 +142,7 @@ impl DataTable {
                 for x in self.column(0).into_iter().flatten() {
                     numbers.push(&(x as u64).to_string(), allowance)?;
                 }
-                self.ids = Some(numbers.as_row_numbers().into_ids()?);
+                self.ids = Some(numbers.into_row_numbers().into_ids()?);
                 "was read as the ids of the objects"
             } else {
                 "was left out"
@@ -228,7 +228,7 @@ impl LabelColumns {
             let (name, column) = self.remove_first();
             front = front.next(false);
             let read = if self.ids.is_none() {
-                self.ids = Some(column.into_texts()?.as_row_numbers());
+                self.ids = Some(column.into_texts()?.into_row_numbers());
                 "was read as the ids of the objects"
             } else {
                 "was left out"
