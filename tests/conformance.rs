@@ -61,8 +61,9 @@ fn eac_complete() {
 #[test]
 fn eac_ward() {
     method(|k| EvidenceAccumulation::new(k).linkage(Linkage::Ward), tree());
-    method(|k| EvidenceAccumulation::new(k).linkage(Linkage::Centroid), tree());
-    method(|k| EvidenceAccumulation::new(k).linkage(Linkage::Median), tree());
+    let shorter = Profile { small_worlds: (4, 2), ..tree() };
+    method(|k| EvidenceAccumulation::new(k).linkage(Linkage::Centroid), shorter.clone());
+    method(|k| EvidenceAccumulation::new(k).linkage(Linkage::Median), shorter);
 }
 
 #[test]
@@ -104,7 +105,7 @@ fn pta_by_lifetime() {
 /// chain of three microclusters step to its middle. Fewer clusters come out then, and the status
 /// says so.
 fn cut() -> Profile {
-    Profile { exact_clusters: false, ..Profile::default() }
+    Profile { exact_clusters: false, ..shorter() }
 }
 
 #[test]

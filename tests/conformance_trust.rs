@@ -81,7 +81,8 @@ fn diffusion_by_eigengap() {
 /// One candidate is a tree, which merges the first of pairs that are equally near.
 #[test]
 fn recommended() {
-    method(|k| Recommended::new(k).seed(Seed(1)), Profile { object_ties: false, ..cut() });
+    let profile = Profile { object_ties: false, small_worlds: (3, 2), ..cut() };
+    method(|k| Recommended::new(k).seed(Seed(1)), profile);
 }
 
 #[test]

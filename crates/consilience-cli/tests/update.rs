@@ -215,6 +215,41 @@ fn what_is_wrong_changes_no_state() {
 }
 
 /// Eight more objects, labelled by the members in the labels that their file has.
+/// Three wrong must-links tie the classes together, which right cannot-links to objects elsewhere
+/// contradict: they are set aside and named, unless links hold.
+#[test]
+fn wrong_links_are_set_aside_and_named() {
+    let folder = Folder::new();
+    let mut dice = Dice::new(5);
+    let class = |i: u64| i % 3;
+    let row = |i: u64| format!("{},{},{}\n", class(i), (i / 40 + i) % 3, class(i));
+    folder.write("pool.csv", (0..120).map(row).collect::<String>());
+    folder.write("truth.csv", (0..120).map(|i| format!("{}\n", class(i))).collect::<String>());
+    let mut links = "i,j,link\n0,1,must\n1,2,must\n30,31,must\n".to_owned();
+    for _ in 0..200 {
+        let (i, j, far) = (dice.below(60), dice.below(60), 60 + dice.below(60));
+        if i != j && class(i) == class(j) {
+            links.push_str(&format!("{i},{j},must\n"));
+        }
+        if class(i) != class(far) {
+            links.push_str(&format!("{i},{far},cannot\n"));
+        }
+    }
+    folder.write("links.csv", links);
+    let update = "update pool.csv --clusters 3 --constraints links.csv --truth truth.csv";
+    let of = |more: &str| {
+        let reply = folder.json(&format!("{update} {more}"));
+        let broken = reply["violated"]["must"].as_u64().unwrap();
+        (reply["notes"].to_string(), broken, reply["scores"]["ari"].as_f64().unwrap())
+    };
+    let (told, broken, score) = of("");
+    let named = "keeps must-links): must 0 and 1, must 1 and 2, must 30 and 31";
+    assert!(told.contains("3 of ") && told.contains(named), "{told}");
+    assert!(broken == 3 && score == 1.0, "{broken} {score}");
+    let (told, broken, score) = of("--param links=hold");
+    assert!(!told.contains("set aside") && broken == 0 && score < 0.8, "{told} {score}");
+}
+
 #[test]
 fn new_objects_join_behind_the_others() {
     let folder = folder();
@@ -252,6 +287,8 @@ fn parameters_of_the_rules() {
     let folder = folder();
     let update = "update pool.csv --clusters 4 --constraints all.csv";
     for (rule, param) in [
+        ("metric", "links=hold"),
+        ("completion", "links=weigh"),
         ("metric", "dimensions=5"),
         ("metric", "guarded=false"),
         ("metric", "cross_validated=false"),

@@ -546,7 +546,13 @@ mod tests {
     fn keeps_the_laws_of_consensus_functions() {
         // The optimum is known to a gap of 1e-3: merges closer than that may fall the other way
         // where objects are reordered or doubled.
-        let profile = Profile { object_ties: false, small_worlds: (4, 2), ..Profile::default() };
+        let profile = Profile {
+            object_ties: false,
+            small_worlds: (3, 2),
+            // Cubic in them.
+            thread_objects: 200,
+            ..Profile::default()
+        };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         pool.install(|| consensus_function(&|k| Box::new(EcmcAl::new(k)), &profile));
     }

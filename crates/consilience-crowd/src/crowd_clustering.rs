@@ -9,6 +9,7 @@ use crate::block_model::{self, BlockModel, Fitted};
 use crate::cluster_count::ClusterCount;
 use crate::completed::{CompletionChoice, CompletionClusterer, PenaltyChoice};
 use crate::completed_rank::{self, CompletedRank};
+use crate::copies;
 use crate::crowd_method::CrowdMethod;
 use crate::crowd_result::CrowdResult;
 use crate::evidence::evidence;
@@ -238,6 +239,7 @@ impl CrowdClustering {
         };
         let count = number.count.or(found.count.clone());
         let (model, columns) = (task.model, task.k);
+        let contradictions = counts.contradictions();
         // Whoever looks for another criterion counts anew.
         drop(counts);
         let looking = self.alternative(alternative);
@@ -245,6 +247,7 @@ impl CrowdClustering {
             looking.result(answers, (&model, columns), found, &mut report, observer)?;
         (result.cluster_count, result.completed_rank) = (count, number.rank);
         told::describe(&mut report, &result, answers, (asked, k), unanimous.as_ref());
+        report.notes.extend(copies::note(answers, contradictions)?);
         Ok(Fit::new(result, report))
     }
 

@@ -39,6 +39,7 @@ mod block_model;
 mod cluster_count;
 mod completed;
 mod completed_rank;
+mod copies;
 mod crowd_clustering;
 mod crowd_method;
 mod crowd_rates;

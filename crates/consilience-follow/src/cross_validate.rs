@@ -13,6 +13,7 @@ use crate::coordinates::Coordinates;
 use crate::cross_validation::{CrossValidation, ReadOutMethod};
 use crate::learned::{Completion, Learned};
 use crate::link_evidence::{HeldOutLink, ScoredLinks};
+use crate::link_trust::LinkTrust;
 use crate::metric_read_out::{Cut, MetricReadOut};
 use crate::space_metric::SpaceMetric;
 
@@ -146,10 +147,11 @@ impl ConsensusMetric {
 
     /// The clustering that cross-validation chooses, ready to label objects; `constraints` are
     /// those followed. Where the metric without grown members breaks more of them than the plain
-    /// consensus, in both of which linked objects are assigned as groups, by more than the square
+    /// consensus, in both of which linked objects are placed as groups, by more than the square
     /// root of those that it breaks, the plain consensus takes its place. The report notes which it
-    /// is, tells of the embeddings where their clusters were placed by a sample or by inexact
-    /// eigenvectors, and says where the metric of all links stopped before it was solved.
+    /// is, says how many links were set aside ([`MetricReadOut::links_set_aside`]), tells of the
+    /// embeddings where their clusters were placed by a sample or by inexact eigenvectors, and says
+    /// where the metric of all links stopped before it was solved.
     ///
     /// Centres are found on at most 65,536 microclusters, on 4,096 in cross-validation; all objects
     /// are labelled by them.
@@ -190,11 +192,11 @@ impl ConsensusMetric {
             ReadOutMethod::Plain => None,
             method => Some(self.read_out_with(method, &plain, ensemble, &maps, observer)?),
         };
-        plain.assign_groups(ensemble, constraints);
+        plain.hold(ensemble, constraints);
         let mut read = match learned {
             None => plain,
             Some(mut learned) => {
-                learned.assign_groups(ensemble, constraints);
+                learned.hold(ensemble, constraints);
                 let by_metric = validation.chosen == ReadOutMethod::Metric;
                 let judged = self.rule.cross_validated && by_metric;
                 if judged && self.breaks_more(&learned, &plain, ensemble) {
@@ -207,9 +209,19 @@ impl ConsensusMetric {
                 }
             }
         };
+        // What is read out was chosen with links at their word, so that both were judged alike.
+        if self.rule.links == LinkTrust::Weigh {
+            read.weigh(ensemble, constraints, self.rule.folds, observer)?;
+        }
         read.cross_validation = validation;
+        self.tell_read(&read, &mut report);
+        Ok(Fit::new(read, report))
+    }
+
+    /// Says what was read out, and of what.
+    fn tell_read(&self, read: &MetricReadOut, report: &mut Report) {
         if let Some(grown) = &self.grown {
-            tell(&mut report, grown.opened.clone());
+            tell(report, grown.opened.clone());
         }
         report.microclusters = Some(read.coordinates.embedding.nodes().len());
         report.expect_clusters(
@@ -217,9 +229,14 @@ impl ConsensusMetric {
             read.n_clusters(),
             "the ensemble distinguishes no more objects",
         );
-        report.notes.push(format!("read out: {}", validation.chosen.name()));
-        self.tell_capped(validation.chosen, &mut report);
-        Ok(Fit::new(read, report))
+        report.notes.push(format!("read out: {}", read.method().name()));
+        let (aside, all) = (read.links_set_aside().len(), self.n_links());
+        if aside > 0 {
+            report.notes.push(format!(
+                "{aside} of {all} links set aside, which members and other links contradict"
+            ));
+        }
+        self.tell_capped(read.method(), report);
     }
 
     /// Whether a read-out breaks more links than another by more than chance: the standard error of
@@ -255,9 +272,9 @@ impl ConsensusMetric {
         }
     }
 
-    /// The clustering by a given method, without cross-validation and without assigning linked
-    /// objects as groups. Where no members were grown, the methods with grown members are those
-    /// without.
+    /// The clustering by a given method, without cross-validation and without placing linked
+    /// objects by their links. Where no members were grown, the methods with grown members are
+    /// those without.
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another

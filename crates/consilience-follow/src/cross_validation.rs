@@ -11,7 +11,8 @@ const TOLERATED: f64 = 1.0;
 
 /// Which clustering is read out: where its centres come from. Whichever it is, the read-out of an
 /// update assigns must-linked objects together, to the centre that is best for all of them, and a
-/// centre costs more that a cannot-linked group has.
+/// centre costs more that a cannot-linked group has; or it sets links aside
+/// ([`LinkTrust`](crate::LinkTrust)).
 ///
 /// From [`MetricReadOut::method`](crate::MetricReadOut::method) of an [`Updater`](crate::Updater).
 #[doc(alias = "Reading")]

@@ -33,7 +33,8 @@
 //! [`Updater::partition`] and [`Updater::read_out`] are the default way to a clustering: they learn
 //! a metric on the ensemble's own embedding ([`MetricRule`]) and check by cross-validation on the
 //! links whether it is better than the plain consensus; [`MapLearner`] completes a similarity in
-//! place of the metric. [`Updater::by_weights`] has the clustering
+//! place of the metric. Links that contradict members, features and the other links are set aside
+//! there, or hold all the same ([`LinkTrust`]). [`Updater::by_weights`] has the clustering
 //! by weights of the members alone. Where objects have features, [`MemberGrowth`] makes new members
 //! that agree with the links.
 //!
@@ -54,6 +55,8 @@ mod embedding;
 mod grown_metrics;
 mod learned;
 mod link_evidence;
+mod link_trust;
+mod linked_objects;
 mod map_learner;
 mod member_growth;
 mod members;
@@ -80,6 +83,7 @@ pub use consilience_simplex::{
 pub use cross_validation::{CrossValidation, ReadOutMethod};
 pub use embedding::Embedding;
 pub use link_evidence::LinkEvidence;
+pub use link_trust::LinkTrust;
 pub use map_learner::MapLearner;
 pub use member_growth::{GrownMembers, MemberGrowth};
 pub use metric_read_out::MetricReadOut;

@@ -1,6 +1,5 @@
 use std::sync::Arc;
 
-use consilience_core::SideInformation;
 use consilience_core::{
     Constraints, Ensemble, Error, Link, Observer, Pair, Partition, Result, Seed,
 };
@@ -12,10 +11,9 @@ use crate::consensus_embedding::{ConsensusEmbedding, OBJECTS_PER_TASK};
 use crate::coordinates::{Coordinates, variance};
 use crate::cross_validation::{CrossValidation, ReadOutMethod};
 use crate::link_evidence::{HeldOutLink, ScoredLinks};
+use crate::linked_objects::{LinkedObjects, Placed, linked};
 use crate::products::{Products, best};
 
-/// Sweeps over the linked groups at most.
-const SWEEPS: usize = 20;
 /// Microclusters that centres are found on for a fold, at most.
 const FOLD_NODES: usize = 4_096;
 
@@ -33,8 +31,10 @@ pub struct MetricReadOut {
     offset: Vec<f64>,
     /// Total variance of the objects under the metric.
     pub(crate) spread: f64,
-    /// Linked objects, ascending, with the centre of their group.
+    /// Linked objects, ascending, with their centre.
     assigned: Vec<(u32, u32)>,
+    /// Links that were set aside.
+    set_aside: Vec<Pair>,
     pub(crate) cross_validation: CrossValidation,
 }
 
@@ -180,6 +180,7 @@ impl MetricReadOut {
             offset,
             spread,
             assigned: Vec::new(),
+            set_aside: Vec::new(),
             cross_validation: CrossValidation::default(),
         }
     }
@@ -190,62 +191,60 @@ impl MetricReadOut {
         self.products.scores(&self.coordinates.embedding, ensemble, objects, self.offset.len())
     }
 
-    /// Gives every group of must-linked objects one centre: the best for all of them together,
-    /// where `spread` is added for each cannot-linked group that has the same centre.
-    pub(crate) fn assign_groups(&mut self, ensemble: &Ensemble, constraints: &Constraints) {
-        self.assigned.clear();
-        let (k, side) = (self.offset.len(), SideInformation::from_constraints(constraints));
-        if k == 0 {
-            return;
+    /// The objects that links are about, with what each centre costs them.
+    fn linked_objects(&self, ensemble: &Ensemble, links: &[Pair]) -> LinkedObjects {
+        let objects = linked(links);
+        let cost = |score: Vec<f64>| -> Vec<f64> {
+            score.iter().zip(&self.offset).map(|(s, o)| -2.0 * (s + o)).collect()
+        };
+        let costs = self.scores(ensemble, &objects).into_iter().map(|score| score.map(cost));
+        let costs = objects.into_iter().zip(costs).collect();
+        LinkedObjects::new(self.offset.len(), costs, self.spread)
+    }
+
+    /// Gives every set of must-linked objects one centre, the best for all of them together.
+    pub(crate) fn hold(&mut self, ensemble: &Ensemble, constraints: &Constraints) {
+        let links: Vec<Pair> = constraints.iter().collect();
+        if !self.offset.is_empty() {
+            self.place(ensemble, self.linked_objects(ensemble, &links).held(constraints));
         }
-        let groups = side.labelled_sets();
-        let mut apart = vec![Vec::new(); groups.len()];
-        for (a, b) in side.sets_apart() {
-            apart[a].push(b);
-            apart[b].push(a);
+    }
+
+    /// Sets links aside where those that are held out are more often kept then.
+    pub(crate) fn weigh(
+        &mut self,
+        ensemble: &Ensemble,
+        constraints: &Constraints,
+        folds: usize,
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        let links: Vec<Pair> = constraints.iter().collect();
+        if self.offset.is_empty() || links.is_empty() {
+            return Ok(());
         }
-        let cost: Vec<Option<Vec<f64>>> = groups
-            .iter()
-            .map(|group| {
-                let scores = self.scores(ensemble, group).into_iter().flatten();
-                scores.fold(None, |sum, score| {
-                    let mut sum = sum.unwrap_or_else(|| vec![0.0; k]);
-                    sum.iter_mut()
-                        .zip(&score)
-                        .zip(&self.offset)
-                        .for_each(|((c, s), o)| *c -= 2.0 * (s + o));
-                    Some(sum)
-                })
-            })
-            .collect();
-        let lowest =
-            |cost: &[f64]| (1..k).fold(0, |best, h| if cost[h] < cost[best] { h } else { best });
-        let mut at: Vec<Option<usize>> =
-            cost.iter().map(|c| c.as_ref().map(|c| lowest(c))).collect();
-        for _ in 0..SWEEPS {
-            let mut moved = false;
-            for (a, cost) in cost.iter().enumerate() {
-                let (Some(cost), Some(now)) = (cost, at[a]) else { continue };
-                let mut priced = cost.clone();
-                apart[a].iter().filter_map(|&b| at[b]).for_each(|h| priced[h] += self.spread);
-                let to = lowest(&priced);
-                if priced[to] < priced[now] {
-                    at[a] = Some(to);
-                    moved = true;
-                }
-            }
-            if !moved {
-                break;
-            }
+        let objects = self.linked_objects(ensemble, &links);
+        let placed = objects.better_weighed(constraints, folds, observer)?;
+        if let Some(placed) = placed {
+            self.place(ensemble, placed);
+            let broken = self.seen(ensemble, &links).into_iter();
+            let broken = broken.filter(|s| s.same != (s.kind == Link::Must));
+            self.set_aside = broken.map(|s| links[s.link]).collect();
         }
-        self.assigned = side
-            .labelled_objects()
-            .iter()
-            .filter_map(|&(i, set)| {
-                let labelled = ensemble.members().iter().any(|m| m.label(i).is_some());
-                at[set].filter(|_| labelled).map(|h| (i as u32, h as u32))
-            })
-            .collect();
+        Ok(())
+    }
+
+    /// Keeps the centres of linked objects that some member labels.
+    fn place(&mut self, ensemble: &Ensemble, placed: Placed) {
+        let labelled = |i: usize| ensemble.members().iter().any(|m| m.label(i).is_some());
+        let placed = placed.into_iter().filter(|&(i, _)| labelled(i));
+        self.assigned = placed.map(|(i, h)| (i as u32, h as u32)).collect();
+    }
+
+    /// The links that were set aside because members, features and the other links contradict them,
+    /// in the order that they came; none where links hold
+    /// ([`LinkTrust`](crate::LinkTrust)).
+    pub fn links_set_aside(&self) -> &[Pair] {
+        &self.set_aside
     }
 
     /// Number of centres: k, or fewer where the ensemble distinguishes fewer objects.

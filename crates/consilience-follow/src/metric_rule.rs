@@ -2,6 +2,7 @@ use consilience_core::{Error, MemoryBudget, Result, Seed, ensure};
 use consilience_simplex::stored::{Reader, Writer, corrupt};
 
 use crate::embedding::Embedding;
+use crate::link_trust::LinkTrust;
 use crate::map_learner::MapLearner;
 
 /// Fewest dimensions of the embedding by default: two classes may need many more directions than
@@ -51,7 +52,11 @@ pub(crate) fn check_metrics(
 /// u and l are the 5 % and 95 % quantiles of the squared distances of the objects. A read-out is
 /// k-means under M, in which each microcluster counts with its number of objects. Then the linked
 /// objects are assigned as groups: each group of must-linked objects gets the centre that fits it
-/// best as a whole, where every cannot-link that would be violated costs the total variance.
+/// best as a whole, where every cannot-link that would be violated costs the total variance. Only
+/// where cross-validation finds links better kept that way, links that contradict the distances
+/// and the other links are set aside, each at a price: half of the mean margin of the linked
+/// objects between their two nearest centres. [`links`](MetricRule::links) has a choice for links
+/// that must hold.
 ///
 /// ```
 /// use consilience::{Constraints, Ensemble, Link, Seed};
@@ -80,7 +85,7 @@ pub(crate) fn check_metrics(
 /// k) for the labels.
 ///
 /// # References
-/// Ours. Metric: Davis et al. 2007, Algorithm 1. Assigning groups at a cost per violated link:
+/// Ours. Metric: Davis et al. 2007, Algorithm 1. Placing objects at a cost per violated link:
 /// Basu, Banerjee, Mooney 2004.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricRule {
@@ -92,6 +97,7 @@ pub struct MetricRule {
     pub(crate) restarts: usize,
     pub(crate) cross_validated: bool,
     pub(crate) learner: MapLearner,
+    pub(crate) links: LinkTrust,
     pub(crate) caution: f64,
     pub(crate) tolerance: f64,
     pub(crate) max_iterations: usize,
@@ -110,6 +116,7 @@ impl MetricRule {
             restarts: 5,
             cross_validated: true,
             learner: MapLearner::LogDet,
+            links: LinkTrust::Weigh,
             caution: CAUTION,
             tolerance: 1e-3,
             max_iterations: 100,
@@ -148,6 +155,10 @@ impl MetricRule {
         pub fn cross_validated(mut self, cross_validated: bool) {
             self.cross_validated = cross_validated
         }
+
+        /// Whether must-links hold in any case, or links that contradict members, features and the
+        /// other links are set aside. Default [`LinkTrust::Weigh`].
+        pub fn links(mut self, links: LinkTrust) { self.links = links }
 
         /// How many standard errors better than the plain consensus something learned must be on
         /// held-out links to be read out. Default 0.25; 0 or more.
@@ -224,7 +235,7 @@ impl MetricRule {
             self.folds,
             self.restarts,
             self.max_iterations,
-            usize::from(self.cross_validated),
+            usize::from(self.cross_validated) + 2 * usize::from(self.links == LinkTrust::Hold),
             usize::from(self.learner == MapLearner::Completion),
         ];
         whole.iter().for_each(|&v| out.u64(v as u64));
@@ -235,18 +246,25 @@ impl MetricRule {
     /// The rule that [`write`](MetricRule::write) wrote.
     pub(crate) fn read(bytes: &mut Reader<'_>) -> Result<Self> {
         let (clusters, dimensions) = (bytes.size()?, bytes.size()?);
+        let (folds, restarts, max_iterations) = (bytes.size()?, bytes.size()?, bytes.size()?);
+        let flags = bytes.size()?;
+        if flags > 3 {
+            return Err(corrupt(format!("a read-out of number {flags}")));
+        }
         let rule = MetricRule {
             clusters,
             dimensions: (dimensions > 0).then_some(dimensions),
-            folds: bytes.size()?,
-            restarts: bytes.size()?,
-            max_iterations: bytes.size()?,
-            cross_validated: bytes.size()? != 0,
+            folds,
+            restarts,
+            max_iterations,
+            cross_validated: flags & 1 != 0,
             learner: match bytes.size()? {
                 0 => MapLearner::LogDet,
                 1 => MapLearner::Completion,
                 other => return Err(corrupt(format!("a learner of number {other}"))),
             },
+            // Behind the flag: states from before links were weighed are those of the default.
+            links: if flags & 2 == 0 { LinkTrust::Weigh } else { LinkTrust::Hold },
             seed: Seed(bytes.u64()?),
             power: bytes.f64()?,
             slack: bytes.f64()?,

@@ -22,8 +22,9 @@ const SAMPLE: usize = 4096;
 /// table of 300 MB that is kept of them; beyond it the latency of memory decides (500 links and 300
 /// members, exact rule: 2 ms for a million objects, 8 ms for eight). Objects get their labels when
 /// they are read out. [`partition`](Updater::partition) is the default read-out: by the metric
-/// where cross-validation on the links supports it, else the plain consensus. Use a
-/// [`ConsensusFunction`] where no links come.
+/// where cross-validation on the links supports it, else the plain consensus. Must-links
+/// hold there, unless links that contradict members, features and the other links are better set
+/// aside ([`LinkTrust`](crate::LinkTrust)). Use a [`ConsensusFunction`] where no links come.
 ///
 /// ```
 /// use consilience::{Ensemble, Pair, Seed};

@@ -35,6 +35,12 @@ const CAUTION: Meaning = [
     "0.25",
     "at least 0",
 ];
+const LINKS: Meaning = [
+    "whether must-links hold in any case, or links that contradict members, features and the other \
+     links are set aside",
+    "weigh",
+    "hold, weigh",
+];
 const BALANCE: Meaning =
     ["must-links and cannot-links of a batch weigh as much as each other", "true", "true, false"];
 
@@ -58,6 +64,7 @@ pub(crate) static RULES: [Choice<Rule, Ask>; 5] = [
         restarts: count => MetricRule::restarts; RESTARTS,
         cross_validated | guarded: flag => MetricRule::cross_validated; CROSS_VALIDATED,
         caution: if_validated => MetricRule::caution; CAUTION,
+        links: by_name => MetricRule::links; LINKS,
         tolerance: number => MetricRule::tolerance;
             [
                 "stops where a sweep changes the dual variables by at most this share of their sum",
@@ -80,6 +87,7 @@ pub(crate) static RULES: [Choice<Rule, Ask>; 5] = [
         restarts: count => MetricRule::restarts; RESTARTS,
         cross_validated: flag => MetricRule::cross_validated; CROSS_VALIDATED,
         caution: if_validated => MetricRule::caution; CAUTION,
+        links: by_name => MetricRule::links; LINKS,
     ),
     choice!("exact", weights, |_: &Ask| ExactUpdate::default(),
         loss: by_name => ExactUpdate::loss;

@@ -489,7 +489,7 @@ mod tests {
         let profile = Profile {
             exact_clusters: false,
             counts: false,
-            small_worlds: (4, 2),
+            small_worlds: (3, 2),
             ..Profile::default()
         };
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();

@@ -3,11 +3,12 @@ use consilience_core::scores::adjusted_rand;
 use consilience_core::{
     Constraints, Ensemble, ErrorKind, Link, MemoryBudget, Pair, Partition, Seed, Status,
 };
+use consilience_simplex::stored::{Reader, Writer};
 use ndarray::Array2;
 
 use super::{StopAt, on_pool, renamed, rows_of};
 use crate::reference::inner_products;
-use crate::{ConsensusMetric, Embedding, MetricReport, MetricRule, ReadOutMethod};
+use crate::{ConsensusMetric, Embedding, LinkTrust, MetricReport, MetricRule, ReadOutMethod};
 
 pub(super) type Stream = Vec<Pair>;
 
@@ -619,4 +620,93 @@ fn embeddings_of_many_clusters_are_asked_of_the_budget() {
     let open = |bytes| MetricRule::new(3).open_within(&e, MemoryBudget::bytes(bytes), &());
     assert_eq!(open(2_000_000).unwrap_err().kind(), ErrorKind::TooLarge);
     assert_eq!(open(100_000_000).unwrap().n_members(), 30);
+}
+
+/// Links of `truth`, of which every tenth says the opposite where those before do not forbid it.
+fn partly_wrong(truth: &Partition, count: usize, seed: Seed) -> Constraints {
+    let n = truth.n_objects();
+    let (mut links, mut draw) = (Constraints::new(n).unwrap(), seed.derive("wrong", 0).stream());
+    for t in 0..count {
+        let (i, j) = (draw.below(n), draw.below(n));
+        let together = (truth.label(i) == truth.label(j)) != (t % 10 == 0);
+        let _ = links.add(i, j, if together { Link::Must } else { Link::Cannot });
+    }
+    links
+}
+
+/// Few wrong must-links tie whole classes together: they are set aside, and told. Where links hold,
+/// every must-link does.
+#[test]
+fn wrong_links_are_set_aside_unless_they_hold() {
+    let (mut weighed, mut held) = (0.0, 0.0);
+    for seed in 0..4 {
+        let world = planted(Seed(40 + seed), &[60, 50, 40], 9, 0.25, 0.0).unwrap();
+        let (e, known) = (&world.ensemble, partly_wrong(&world.truth, 260, Seed(seed)));
+        let score = |found: &Partition| adjusted_rand(found, &world.truth).unwrap() / 4.0;
+        let metric = followed(&MetricRule::new(3), e, &known);
+        let read = metric.read_out(e, &known, &()).unwrap();
+        let found = read.output.partition(e, &()).unwrap();
+        weighed += score(&found);
+        let broken: Stream = listed(&known)
+            .into_iter()
+            .filter(|l| (found.label(l.i) == found.label(l.j)) != (l.link == Link::Must))
+            .collect();
+        assert_eq!(read.output.links_set_aside(), broken);
+        let told = format!("{} of {} links set aside", broken.len(), known.len());
+        assert!(read.report.notes.iter().any(|note| note.starts_with(&told)), "{told}");
+        let metric = followed(&MetricRule::new(3).links(LinkTrust::Hold), e, &known);
+        let read = metric.read_out(e, &known, &()).unwrap().output;
+        let found = read.partition(e, &()).unwrap();
+        held += score(&found);
+        assert!(read.links_set_aside().is_empty());
+        for l in known.iter().filter(|l| l.link == Link::Must) {
+            assert_eq!(found.label(l.i), found.label(l.j));
+        }
+    }
+    assert!(weighed > 0.9 && held < 0.7, "{weighed} {held}");
+}
+
+/// Right links are taken at their word, by members that err and by a metric that has to be learned;
+/// where seldom one is not, hardly anything is lost.
+#[test]
+fn right_links_hold_where_links_are_weighed() {
+    let (mut runs, mut equal, mut lost) = (0, 0, 0.0);
+    for seed in 0..4 {
+        let world = planted(Seed(60 + seed), &[60, 50, 40], 7, 0.4, 0.1).unwrap();
+        let (other, _, meant) = two_ways(60 + seed, 200);
+        for (e, truth) in [(&world.ensemble, &world.truth), (&other, &meant)] {
+            for count in [30, 120, 300] {
+                let known = links(truth, count, Seed(seed));
+                let by = |trust| {
+                    let rule = MetricRule::new(3).links(trust);
+                    read(&followed(&rule, e, &known), e, &known)
+                };
+                let (weighed, held) = (by(LinkTrust::Weigh), by(LinkTrust::Hold));
+                let score = |found: &Partition| adjusted_rand(found, truth).unwrap();
+                runs += 1;
+                equal += usize::from(weighed == held);
+                lost += score(&held) - score(&weighed);
+            }
+        }
+    }
+    lost /= runs as f64;
+    assert!(equal + 2 >= runs && lost < 0.005, "{equal} of {runs}, {lost}");
+}
+
+/// A state says how links are taken; one from before that has the same bytes as the default.
+#[test]
+fn a_rule_in_bytes_knows_how_links_are_taken() {
+    for trust in [LinkTrust::Hold, LinkTrust::Weigh] {
+        for validated in [true, false] {
+            let rule = MetricRule::new(3).links(trust).cross_validated(validated);
+            let mut out = Writer::default();
+            rule.write(&mut out);
+            let mut bytes = out.into_bytes();
+            assert_eq!(MetricRule::read(&mut Reader::new(&bytes)).unwrap(), rule);
+            assert_eq!(bytes[40] > 1, trust == LinkTrust::Hold);
+            bytes[40] = 4;
+            let error = MetricRule::read(&mut Reader::new(&bytes)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt);
+        }
+    }
 }

@@ -9,7 +9,7 @@ use consilience_core::{
     Assign, Clustering, ConstrainedClusterer, Constraints, Ensemble, Error, Features, Fit, Link,
     MemoryBudget, Observer, Pair, Partition, Report, Result, Seed, SideInformation, check_answer,
 };
-use consilience_follow::{ConsensusMetric, MetricRule};
+use consilience_follow::{ConsensusMetric, LinkTrust, MetricRule};
 use consilience_generate::{Generator, KMeans};
 use consilience_metric::{Itml, LinearMap, MetricLearner, Rca, TruncatedSvd};
 use ndarray::{Array2, Axis};
@@ -433,6 +433,8 @@ impl<'a> Followed<'a> {
         // Plain clustering is a candidate of its own, and the folds are outside.
         let rule =
             MetricRule::new(problem.clusters).folds(2).cross_validated(false).seed(problem.seed);
+        // Links hold here as in every method that is compared.
+        let rule = rule.links(LinkTrust::Hold);
         let mut metric = rule.open_within(&ensemble, problem.budget, observer)?;
         let beside = metric.lay_beside(&ensemble, x.into(), &Constraints::new(n)?, observer)?;
         Ok(Followed { x, generator, ensemble, metric, sampled: beside.sampled })

@@ -114,7 +114,7 @@ const SHARPNESS: f64 = 0.6;
 ///    alone saying who errs. What is clearly more probable is kept.
 /// 6. **Questions.** [`propose`](Questioner::propose) asks about the joins of the tree that rather
 ///    belong together, and about all pairs of the nodes that these leave: where an answer has most
-///    information for most objects.
+///    information for most objects, and each of these once in a round.
 ///
 /// # References
 /// Ours; docs/questions.md has figures and their protocol. Rates of workers: A. Dawid, A. Skene,

@@ -21,9 +21,10 @@ const ROUNDING: f64 = 1e-9;
 /// beyond the mean of its pairs is not counted (docs/notes/questions.md).
 pub(super) const KEPT: f64 = 0.5;
 
-/// A question that may be asked, with the place of its join among the open ones, and its cells.
+/// A question that may be asked, with its cells and the places of its joins among the open ones,
+/// that of the first two objects first.
 struct Draft {
-    place: usize,
+    places: Vec<usize>,
     cells: Vec<usize>,
     /// What its first two objects alone would gain.
     pair: f64,
@@ -32,8 +33,34 @@ struct Draft {
 
 impl Draft {
     /// Which is asked first: the one whose first two objects gain more.
-    fn before(&self, other: &Draft) -> Ordering {
-        other.pair.total_cmp(&self.pair).then(self.place.cmp(&other.place))
+    fn order(&self, other: &Draft) -> Ordering {
+        other.pair.total_cmp(&self.pair).then(self.places[0].cmp(&other.places[0]))
+    }
+}
+
+/// What is asked so far in one round.
+struct Round {
+    /// Cells of its questions.
+    used: Vec<bool>,
+    /// Whether each open join is asked about.
+    asked: Vec<bool>,
+    /// Answers that the budget leaves.
+    left: usize,
+}
+
+impl Round {
+    /// Whether nothing that a question needs was taken since it was drafted.
+    fn allows(&self, draft: &Draft) -> bool {
+        draft.cells.len() <= self.left + 1
+            && !self.asked[draft.places[0]]
+            && !draft.cells.iter().any(|&c| self.used[c])
+    }
+
+    fn take(&mut self, draft: Draft) -> Question {
+        self.left -= draft.question.objects.len() - 1;
+        draft.cells.iter().for_each(|&c| self.used[c] = true);
+        draft.places.iter().for_each(|&p| self.asked[p] = true);
+        draft.question
     }
 }
 
@@ -85,10 +112,12 @@ impl Questioner {
     ///
     /// For every two nodes that may belong together the gain is half the information of an answer
     /// times the objects of the smaller node. A question about more gains the mean of its pairs for
-    /// each of its answers, never more than its best pair could; objects are taken in while that is
-    /// at least the price and half of what the first two gain. What answers so far decide is not
+    /// each of its answers, never more than its best pair could; objects are taken in while that
+    /// is at least the price and half of what the first two gain. What answers so far decide is not
     /// asked, directly or by way of others, and no cell is in two of the questions; its objects
-    /// take turns. Empty where [`stop`](Questioner::stop) says why.
+    /// take turns. Two nodes are asked about once, but each with as many others as it has cells
+    /// for: whether large nodes belong together tells most, and what would be asked in their place
+    /// mostly confirms the tree. Empty where [`stop`](Questioner::stop) says why.
     ///
     /// ```
     /// use consilience::model::QuestionerOptions;
@@ -108,34 +137,34 @@ impl Questioner {
     /// objects O(m s^2).
     pub fn propose(&self, how_many: usize) -> Vec<Question> {
         let price = self.options.price;
-        let mut left = self.options.budget.saturating_sub(self.spent);
-        let mut used = vec![false; self.cells.len()];
         let (mut out, mut drafts) = (Vec::new(), Vec::<Draft>::new());
         let open = self.open_joins();
         let groups = self.groups(&open);
+        let mut round = Round {
+            used: vec![false; self.cells.len()],
+            asked: vec![false; open.len()],
+            left: self.options.budget.saturating_sub(self.spent),
+        };
         let mut next = 0;
-        while out.len() < how_many && left > 0 {
-            let best = (0..drafts.len()).min_by(|&a, &b| drafts[a].before(&drafts[b]));
+        while out.len() < how_many && round.left > 0 {
+            let best = (0..drafts.len()).min_by(|&a, &b| drafts[a].order(&drafts[b]));
             let gain = best.map_or(f64::NEG_INFINITY, |b| drafts[b].pair);
             // A join gains less than its bound where its objects were asked about.
             let more = |bound: f64| bound * (1.0 - ROUNDING) > gain && bound >= price;
             if open.get(next).is_some_and(|&(bound, _)| more(bound)) {
-                drafts.extend(self.draft(next, &open, &groups, left, &used));
+                drafts.extend(self.draft(next, &open, &groups, &round));
                 next += 1;
                 continue;
             }
-            let Some(Draft { place, cells, question, .. }) = best.map(|b| drafts.swap_remove(b))
-            else {
-                break;
-            };
-            if cells.len() > left + 1 || cells.iter().any(|&c| used[c]) {
-                // Others took some of it.
-                drafts.extend(self.draft(place, &open, &groups, left, &used));
+            let Some(draft) = best.map(|b| drafts.swap_remove(b)) else { break };
+            if round.allows(&draft) {
+                out.push(round.take(draft));
                 continue;
             }
-            left -= question.objects.len() - 1;
-            cells.iter().for_each(|&c| used[c] = true);
-            out.push(question);
+            // Others took some of it. Where what is left of it was asked about less often and so
+            // gains more it waits for the next round: the best comes first.
+            let again = self.draft(draft.places[0], &open, &groups, &round);
+            drafts.extend(again.filter(|again| again.pair <= draft.pair));
         }
         out
     }
@@ -203,22 +232,21 @@ impl Questioner {
         groups
     }
 
-    /// The best question that begins with a join, of objects of cells that are not `used` yet;
-    /// `None` where it has no such cells or gains less than the price.
+    /// The best question that begins with a join, of objects of cells that the round has not used
+    /// yet; `None` where it has no such cells, gains less than the price or is asked about already.
     fn draft(
         &self,
         place: usize,
         open: &[(f64, usize)],
         groups: &Groups,
-        left: usize,
-        used: &[bool],
+        round: &Round,
     ) -> Option<Draft> {
         let t = open[place].1;
         let merge = &self.joins.all[t];
-        let (a, b) = self.standing(merge.nodes[0], merge.nodes[1]);
-        if used[a] || used[b] {
+        if round.asked[place] {
             return None;
         }
+        let (a, b) = self.standing(merge.nodes[0], merge.nodes[1], &round.used)?;
         let (i, j) = self.least_asked(a, b);
         let (mut nodes, mut cells, mut objects) = (merge.nodes.to_vec(), vec![a, b], vec![i, j]);
         let (mut information, mut worth) = self.told(t, i, j);
@@ -226,36 +254,41 @@ impl Questioner {
         if pair < self.options.price {
             return None;
         }
+        let mut places = vec![place];
         let least = self.options.price.max(KEPT * pair) * (1.0 - ROUNDING);
-        let most = self.options.group_size.min(left + 1);
+        let most = self.options.group_size.min(round.left + 1);
         while objects.len() < most {
             let size = objects.len() + 1;
             let enough = |worth: f64| gain_of(worth, size) >= least;
             let others = groups.others(&nodes, place, open).into_iter();
-            let free = |node| self.central(node).into_iter().find(|&cell| !used[cell]);
+            let free = |node| self.central(node, &round.used).first().copied();
             let next = others
                 .take_while(|&(sum, _)| enough(worth + 2.0 * sum))
                 .find_map(|(_, node)| Some((node, free(node)?)));
             let Some((node, cell)) = next else { break };
             let object = self.cells.members[cell][0];
-            let pairs = nodes.iter().zip(&objects).filter_map(|(&other, &o)| {
-                groups.of(other, node).map(|join| self.told(open[join].1, o, object))
-            });
-            let more = pairs.fold((0.0, 0.0), |sum, told| (sum.0 + told.0, sum.1 + told.1));
+            let joins: Vec<(usize, usize)> = nodes
+                .iter()
+                .zip(&objects)
+                .filter_map(|(&other, &o)| Some((groups.of(other, node)?, o)))
+                .filter(|&(at, _)| !round.asked[at])
+                .collect();
+            let told = |&(at, o): &(usize, usize)| self.told(open[at].1, o, object);
+            let more = joins.iter().map(told).fold((0.0, 0.0), |s, m| (s.0 + m.0, s.1 + m.1));
             if !enough(worth + more.1) {
                 break;
             }
+            places.extend(joins.iter().map(|&(at, _)| at));
             (information, worth) = (information + more.0, worth + more.1);
             nodes.push(node);
             cells.push(cell);
             objects.push(object);
         }
-        let gain = gain_of(worth, objects.len());
+        let (gain, together) = (gain_of(worth, objects.len()), sigmoid(merge.odds));
         // As in the gain.
         let information = information * 2.0 / objects.len() as f64;
-        let together = sigmoid(merge.odds);
         Some(Draft {
-            place,
+            places,
             cells,
             pair,
             question: Question { objects, together, information, gain },
@@ -270,10 +303,11 @@ impl Questioner {
         (bits, bits * self.moved(t))
     }
 
-    /// A central cell of each of two nodes; rather two that were not asked about yet.
-    fn standing(&self, a: usize, b: usize) -> (usize, usize) {
-        let (a, b) = (self.central(a), self.central(b));
-        let mut best = (f64::INFINITY, a[0], b[0]);
+    /// A central cell of each of two nodes; rather two that were not asked about yet. `None` where
+    /// all cells of one are `used`.
+    fn standing(&self, a: usize, b: usize, used: &[bool]) -> Option<(usize, usize)> {
+        let (a, b) = (self.central(a, used), self.central(b, used));
+        let mut best = (f64::INFINITY, *a.first()?, *b.first()?);
         for (ra, &ca) in a.iter().enumerate() {
             for (rb, &cb) in b.iter().enumerate() {
                 let known = self.between.get(&(ca.min(cb), ca.max(cb))).map_or(0.0, |e| e.abs());
@@ -283,18 +317,18 @@ impl Questioner {
                 }
             }
         }
-        (best.1, best.2)
+        Some((best.1, best.2))
     }
 
-    /// Some cells of a node, those nearest to its mean first.
-    fn central(&self, node: usize) -> Vec<usize> {
-        let cells = &self.tree.cells[node];
+    /// Some cells of a node that are not `used` yet, those nearest to its mean first.
+    fn central(&self, node: usize, used: &[bool]) -> Vec<usize> {
         let mean = Array1::from(mean(&self.tree, &self.cells, node));
         let far = |c: usize| {
             let difference = &self.cells.centres.row(c) - &mean;
             difference.dot(&difference)
         };
-        let mut near: Vec<(f64, usize)> = cells.iter().map(|&c| (far(c), c)).collect();
+        let free = self.tree.cells[node].iter().filter(|&&c| !used[c]);
+        let mut near: Vec<(f64, usize)> = free.map(|&c| (far(c), c)).collect();
         near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         near.into_iter().take(CENTRAL_CELLS).map(|(_, c)| c).collect()
     }

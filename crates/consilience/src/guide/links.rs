@@ -122,4 +122,6 @@
 //! ```
 //!
 //! The default read-out learns a metric. With thousands of links
-//! [`MapLearner::Completion`](crate::follow::MapLearner) may be better.
+//! [`MapLearner::Completion`](crate::follow::MapLearner) may be better. Links that members,
+//! features and the other links contradict are set aside and told; with
+//! [`LinkTrust::Hold`](crate::follow::LinkTrust) must-links hold in any case.

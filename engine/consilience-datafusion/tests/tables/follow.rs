@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::common::{engine, labels, random, read, signed, write_ensemble};
 use consilience::catalogue::{Settings, by_name};
-use consilience::follow::{MetricRule, ReadOutMethod, UpdaterSetup};
+use consilience::follow::{LinkTrust, MetricRule, ReadOutMethod, UpdaterSetup};
 use consilience::simplex::{AdditiveUpdate, AlignmentReference, UpdateRule, WeightUpdaterSetup};
 use consilience::{Ensemble, ErrorKind, Link, Pair, Partition, Seed};
 use consilience_datafusion::{DistinctRows, Engine, FollowRule, Followed, Output, Table};
@@ -113,8 +113,10 @@ fn the_metric_follows_as_in_the_library() {
         let (ensemble, meant) = two_ways(seed, 400 + 700 * seed as usize);
         let start = consensus("lwea", 3, &ensemble);
         let batches = links(&meant, 40 * seed as usize, 2, seed);
+        let rule = MetricRule::new(3).links(LinkTrust::Hold);
         let mut expected = UpdaterSetup::new(3)
             .reference(AlignmentReference::Given(start.clone()))
+            .metric_rule(rule.clone())
             .updater(ensemble.clone())
             .unwrap();
         expected.open_metric(&()).unwrap();
@@ -129,8 +131,7 @@ fn the_metric_follows_as_in_the_library() {
             let engine = engine(partitions);
             let rows = engine.distinct(&table, &()).unwrap();
             let start = consensus("lwea", 3, rows.ensemble());
-            let rule = MetricRule::new(3);
-            let found = engine.follow(&table, &rows, &start, rule, &batches, &()).unwrap();
+            let found = engine.follow(&table, &rows, &start, rule.clone(), &batches, &()).unwrap();
             assert_eq!(found.cross_validation, Some(*read.cross_validation()), "seed {seed}");
             let place = folder.path().join(format!("labels{seed}-{files}"));
             let (told, ours) = written(&engine, &table, &rows, &found, &place);

@@ -7,7 +7,7 @@ use std::time::Instant;
 use consilience::follow::{CrossValidation, MemberGrowth, MetricRule, Updater, UpdaterSetup};
 use consilience::io::{Batch, ObjectIds};
 use consilience::simplex::{UpdateReport, UpdateRule};
-use consilience::{Ensemble, Fit, Partition, Report, Seed};
+use consilience::{Ensemble, Fit, Link, Pair, Partition, Report, Seed};
 use ndarray::Array2;
 use serde_json::{Value, json};
 
@@ -21,6 +21,9 @@ use crate::tables::Ask;
 use crate::tables::generate::scale;
 use crate::tables::update::{GROWTH, RULES, Rule};
 use crate::terminal::Terminal;
+
+/// Links that were set aside which a note names at most.
+const NAMED: usize = 5;
 
 /// What was asked, taken apart.
 pub(super) struct Plan<'a> {
@@ -151,7 +154,8 @@ impl<'a> Plan<'a> {
         let told = self.grow(&mut updater, features, terminal)?;
         seconds.grow = start.elapsed().as_secs_f64();
         let start = Instant::now();
-        let (fit, cross_validation) = read(&mut updater, read_out, self.seed(), terminal)?;
+        let (fit, cross_validation) =
+            read(&mut updater, read_out, self.seed(), ids.as_ref(), terminal)?;
         seconds.read_out = start.elapsed().as_secs_f64();
         let (partition, mut report) = (fit.output, fit.report);
         report.notes.extend_from_slice(updater.notes());
@@ -320,11 +324,13 @@ fn read(
     updater: &mut Updater,
     how: ReadOut,
     seed: Seed,
+    ids: Option<&ObjectIds>,
     terminal: &Terminal,
 ) -> Outcome<(Fit<Partition>, Option<CrossValidation>)> {
     let fit = match how {
         ReadOut::Metric => {
-            let read = updater.read_out(terminal)?;
+            let mut read = updater.read_out(terminal)?;
+            read.report.notes.extend(set_aside(read.output.links_set_aside(), ids));
             let partition = read.output.partition(updater.ensemble(), terminal)?;
             let cross_validation = *read.output.cross_validation();
             return Ok((Fit::new(partition, read.report), Some(cross_validation)));
@@ -334,6 +340,19 @@ fn read(
         ReadOut::Rounding => Fit::new(updater.by_weights().partition()?, Report::default()),
     };
     Ok((fit, None))
+}
+
+/// Names the first few of the links that were set aside.
+fn set_aside(links: &[Pair], ids: Option<&ObjectIds>) -> Option<String> {
+    let called = |object: usize| names::of_object(object, ids);
+    let named = |l: &Pair| {
+        let kind = if l.link == Link::Must { "must" } else { "cannot" };
+        format!("{kind} {} and {}", called(l.i), called(l.j))
+    };
+    let first: Vec<String> = links.iter().take(NAMED).map(named).collect();
+    let more = if links.len() > NAMED { ", ..." } else { "" };
+    let what = "set aside (--param links=hold keeps must-links):";
+    (!links.is_empty()).then(|| format!("{what} {}{more}", first.join(", ")))
 }
 
 fn read_out(name: &str) -> Outcome<ReadOut> {
