@@ -33,7 +33,7 @@ fn shorter() -> Profile {
 /// For methods that solve at length, and are compared with their references on more worlds beside
 /// their code.
 fn solved() -> Profile {
-    Profile { object_ties: false, small_worlds: (3, 2), ..Profile::default() }
+    Profile { object_ties: false, small_worlds: (3, 2), thread_objects: 200, ..Profile::default() }
 }
 
 /// A tree: of pairs that are equally near the first is merged.

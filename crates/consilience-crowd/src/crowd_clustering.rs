@@ -201,10 +201,10 @@ impl CrowdClustering {
         // Of every object, answered or not: probabilities while they are found and in the result.
         self.budget.check_table("memberships", n, given.unwrap_or(1), 24)?;
         let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
+        report.notes.extend(copies::note(answers, counts.contradictions())?);
         let consistent = unanimous::consistent(answers, &counts, given, self.budget, observer)?;
-        let plain = |k| Number { k, count: None, rank: None, fitted: None };
         let number = match (given, consistent.as_ref().and_then(Unanimous::clusters)) {
-            (Some(k), _) | (None, Some(k)) => plain(k),
+            (Some(k), _) | (None, Some(k)) => Number { k, count: None, rank: None, fitted: None },
             _ => self.number(&positions, answers, &counts, observer, &mut report)?,
         };
         let (k, budget) = (number.k, self.budget);
@@ -239,7 +239,6 @@ impl CrowdClustering {
         };
         let count = number.count.or(found.count.clone());
         let (model, columns) = (task.model, task.k);
-        let contradictions = counts.contradictions();
         // Whoever looks for another criterion counts anew.
         drop(counts);
         let looking = self.alternative(alternative);
@@ -247,7 +246,6 @@ impl CrowdClustering {
             looking.result(answers, (&model, columns), found, &mut report, observer)?;
         (result.cluster_count, result.completed_rank) = (count, number.rank);
         told::describe(&mut report, &result, answers, (asked, k), unanimous.as_ref());
-        report.notes.extend(copies::note(answers, contradictions)?);
         Ok(Fit::new(result, report))
     }
 
