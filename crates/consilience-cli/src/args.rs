@@ -457,8 +457,8 @@ pub(crate) struct Crowd {
     /// themselves where none contradicts another
     #[arg(long, value_name = "K", required_unless_present = "list")]
     pub(crate) clusters: Option<Count>,
-    /// auto, block, block-by-worker, latent-class, bayesian, rmc, log-odds, spectral, dawid-skene
-    /// or pairs
+    /// auto, block, block-by-worker, latent-class, bayesian, rmc, log-odds, spectral, dawid-skene,
+    /// pairs or planted-partition
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) method: String,
     /// A parameter of the method; --list NAME explains its parameters
