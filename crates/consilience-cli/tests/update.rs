@@ -214,7 +214,6 @@ fn what_is_wrong_changes_no_state() {
     assert_eq!(folder.read("half.state"), &state[..state.len() / 2]);
 }
 
-/// Eight more objects, labelled by the members in the labels that their file has.
 /// Three wrong must-links tie the classes together, which right cannot-links to objects elsewhere
 /// contradict: they are set aside and named, unless links hold.
 #[test]
@@ -250,6 +249,7 @@ fn wrong_links_are_set_aside_and_named() {
     assert!(!told.contains("set aside") && broken == 0 && score < 0.8, "{told} {score}");
 }
 
+/// Eight more objects, labelled by the members in the labels that their file has.
 #[test]
 fn new_objects_join_behind_the_others() {
     let folder = folder();

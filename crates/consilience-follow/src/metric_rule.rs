@@ -52,11 +52,11 @@ pub(crate) fn check_metrics(
 /// u and l are the 5 % and 95 % quantiles of the squared distances of the objects. A read-out is
 /// k-means under M, in which each microcluster counts with its number of objects. Then the linked
 /// objects are assigned as groups: each group of must-linked objects gets the centre that fits it
-/// best as a whole, where every cannot-link that would be violated costs the total variance. Only
-/// where cross-validation finds links better kept that way, links that contradict the distances
-/// and the other links are set aside, each at a price: half of the mean margin of the linked
-/// objects between their two nearest centres. [`links`](MetricRule::links) has a choice for links
-/// that must hold.
+/// best as a whole, where every cannot-link that would be violated costs the total variance. Where
+/// held-out links are better kept so, every linked object is placed by itself instead, and each
+/// broken link has a price: half of the mean margin of the linked objects between their two nearest
+/// centres. Links that contradict the distances and the other links are set aside then;
+/// [`LinkTrust::Hold`] of [`links`](MetricRule::links) keeps to the groups.
 ///
 /// ```
 /// use consilience::{Constraints, Ensemble, Link, Seed};
