@@ -102,6 +102,11 @@ impl Request {
         if matches!(self.clusters, Number::Fixed(_)) { self.by(method) } else { None }
     }
 
+    /// The same into so many clusters.
+    pub(crate) fn of_clusters(&self, clusters: usize) -> Self {
+        Request { clusters: Number::Fixed(clusters), ..self.clone() }
+    }
+
     /// Whether a parameter is given.
     pub(crate) fn has(&self, name: &str) -> bool {
         let parameter = self.method.parameters().iter().find(|p| p.is_called(name));

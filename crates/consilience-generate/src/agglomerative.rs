@@ -2,10 +2,11 @@ use consilience_core::{
     BaseClusterer, Features, Fit, Linkage, MemoryBudget, Observer, Partition, Report, Result, Seed,
     room,
 };
+use ndarray::Array2;
 
 use crate::distinct::Distinct;
 use crate::input::{finish, unit_table};
-use crate::merges::merges;
+use crate::merges::{Merges, merges};
 
 /// Agglomerative clustering: joins the two closest clusters until k are left.
 ///
@@ -88,31 +89,54 @@ impl BaseClusterer for Agglomerative {
         let features = features.dense()?;
         features.check_clusters(clusters)?;
         observer.check()?;
-        let n = features.n_objects();
-        let d = features.n_features();
-        let means = self.linkage == Linkage::Ward
-            && (d <= FEW_FEATURES || !self.budget.allows_table(n, n, 4));
-        if means {
-            self.budget.check_table("means", n, d, 8)?;
-        } else {
-            // Half a square of 8 bytes.
-            self.budget.check_square("distances", n, 4)?;
-        }
         let mut report = Report::default();
         let x = unit_table(&features);
         let distinct = Distinct::new(x.clone()).len();
-        let merges = merges(x, self.linkage, means, &mut report, observer)?;
-        // The first merges are the lowest, or those made first; between equal objects they have
-        // height 0 and come first.
-        let keep = n - clusters.min(distinct);
-        let mut parent: Vec<u32> = room::collected(0..n as u32)?;
-        for pair in merges.iter().take(keep) {
+        let tree = Tree::new(x, self.linkage, self.budget, &mut report, observer)?;
+        let labels = tree.cut(clusters.min(distinct))?;
+        finish(&labels, clusters, report)
+    }
+}
+
+/// All merges of some objects, which can be cut anywhere.
+pub(crate) struct Tree {
+    objects: usize,
+    /// The lowest first, or, under centroid and median linkage, the first.
+    merges: Merges,
+}
+
+impl Tree {
+    pub(crate) fn new(
+        x: Array2<f64>,
+        linkage: Linkage,
+        budget: MemoryBudget,
+        report: &mut Report,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let (objects, d) = x.dim();
+        let means = linkage == Linkage::Ward
+            && (d <= FEW_FEATURES || !budget.allows_table(objects, objects, 4));
+        if means {
+            budget.check_table("means", objects, d, 8)?;
+        } else {
+            // Half a square of 8 bytes.
+            budget.check_square("distances", objects, 4)?;
+        }
+        Ok(Tree { objects, merges: merges(x, linkage, means, report, observer)? })
+    }
+
+    /// An object of the cluster of each object, where so many clusters are left. Between equal
+    /// objects merges have height 0 and come first: as many clusters as there are distinct objects
+    /// are those.
+    pub(crate) fn cut(&self, clusters: usize) -> Result<Vec<u32>> {
+        let mut parent: Vec<u32> = room::collected(0..self.objects as u32)?;
+        for pair in self.merges.iter().take(self.objects.saturating_sub(clusters)) {
             let [a, b] = pair.map(|object| root(&mut parent, object));
             parent[a as usize] = b;
         }
-        let mut labels = room::with_capacity(n)?;
-        labels.extend((0..n as u32).map(|object| root(&mut parent, object)));
-        finish(&labels, clusters, report)
+        let mut labels = room::with_capacity(self.objects)?;
+        labels.extend((0..self.objects as u32).map(|object| root(&mut parent, object)));
+        Ok(labels)
     }
 }
 

@@ -41,6 +41,7 @@ mod merges;
 mod mini_batch;
 mod pages;
 mod rpcl;
+mod silhouettes;
 mod similarity;
 #[cfg(test)]
 mod soft_tests;
@@ -64,6 +65,7 @@ pub use kernel_kmeans::KernelKMeans;
 pub use kmeans::{KMeans, KMeansClusters};
 pub use mini_batch::MiniBatchKMeans;
 pub use rpcl::Rpcl;
+pub use silhouettes::{SilhouetteNumber, SilhouetteRow, SilhouetteTable};
 pub use spectral::Spectral;
 pub use spherical_kmeans::SphericalKMeans;
 pub use uspec::USpec;

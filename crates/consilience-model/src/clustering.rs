@@ -1,8 +1,8 @@
 use std::fmt;
 
 use consilience_core::{
-    Clusters, ConsensusFunction, Features, Fit, MemoryBudget, Observer, Partition, Report, Result,
-    Seed, check_answer,
+    Clusters, ConsensusFunction, Ensemble, ErrorKind, Features, Fit, MemoryBudget, NodeConsensus,
+    Observer, Partition, Report, Result, Seed, check_answer,
 };
 use consilience_generate::{Generator, KMeans};
 use consilience_trust::Recommended;
@@ -17,6 +17,11 @@ use crate::{ConsensusModel, table};
 /// With a few labels or pairs see [`LinkedClustering`](crate::LinkedClustering). By default 20
 /// k-means members with random numbers of clusters, combined by [`Recommended`]. Where many
 /// clusters K are asked for, members have K to 2 K ([`Generator::consensus_clusters`]).
+///
+/// Where the number of clusters is not given ([`Clusters::Auto`]), the features are asked first: it
+/// is theirs where they fall into compact clusters far from each other, as
+/// [`SilhouetteNumber`](consilience_generate::SilhouetteNumber) finds it, and else what the
+/// members' criteria say. The report has a note of it.
 ///
 /// ```
 /// use consilience::generate::{Generator, KMeans, Scale};
@@ -46,19 +51,57 @@ pub struct ConsensusClustering {
     clusters: Option<usize>,
 }
 
+/// A consensus function that is chosen at run time.
+type Function = Box<dyn ConsensusFunction<Output = Partition>>;
+
 /// The consensus function.
 enum Method {
     /// Chosen by the evidence.
     Recommended(Recommended),
     /// The user's.
-    Given(Box<dyn ConsensusFunction<Output = Partition>>),
+    Given(Function),
+    /// The user's, once it is known whether the features say how many clusters they are.
+    Built(Box<dyn Fn(Clusters) -> Result<Function>>),
 }
 
 impl Method {
-    fn function(&self) -> &dyn ConsensusFunction<Output = Partition> {
+    /// Whether it is to be told how many clusters the features are.
+    fn asks(&self) -> bool {
         match self {
-            Method::Recommended(method) => method,
-            Method::Given(method) => method.as_ref(),
+            Method::Recommended(method) => NodeConsensus::clusters(method) == Clusters::Auto,
+            Method::Given(_) => false,
+            Method::Built(_) => true,
+        }
+    }
+
+    fn fit(
+        &self,
+        clusters: Clusters,
+        ensemble: &Ensemble,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Partition>> {
+        let run = |method: &dyn ConsensusFunction<Output = Partition>| {
+            let fit = method.fit(ensemble, observer)?;
+            check_answer(method.name(), "labels", fit.output.n_objects(), ensemble.n_objects())?;
+            Ok(fit)
+        };
+        match self {
+            Method::Recommended(method) if clusters != Clusters::Auto => {
+                run(&method.of_clusters(clusters))
+            }
+            Method::Recommended(method) => run(method),
+            Method::Given(method) => run(method.as_ref()),
+            Method::Built(build) => run(build(clusters)?.as_ref()),
+        }
+    }
+}
+
+impl fmt::Debug for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Method::Recommended(method) => method.fmt(f),
+            Method::Given(method) => f.write_str(method.name()),
+            Method::Built(_) => f.write_str("built for the number of clusters"),
         }
     }
 }
@@ -67,7 +110,7 @@ impl fmt::Debug for ConsensusClustering {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ConsensusClustering")
             .field("generator", &self.generator)
-            .field("method", &self.method.function().name())
+            .field("method", &self.method)
             .finish()
     }
 }
@@ -90,6 +133,27 @@ impl ConsensusClustering {
     /// As [`ConsensusClustering::by`], for a method chosen at run time.
     pub fn boxed(method: Box<dyn ConsensusFunction<Output = Partition>>) -> Self {
         Self::with(Method::Given(method))
+    }
+
+    /// By a consensus function that is built once it is known whether the features say how many
+    /// clusters they are ([`SilhouetteNumber`](consilience_generate::SilhouetteNumber)): for
+    /// [`Clusters::Fixed`] where they do, and for [`Clusters::Auto`] elsewhere.
+    ///
+    /// ```
+    /// use consilience::consensus::Lwea;
+    /// use consilience::model::ConsensusClustering;
+    /// use consilience::ndarray::Array2;
+    ///
+    /// let at = |(i, j): (usize, usize)| (i / 20 * 9) as f32 + (i * (j + 2) % 5) as f32 * 0.2;
+    /// let x = Array2::from_shape_fn((100, 3), at);
+    /// let found = ConsensusClustering::built(|clusters| Ok(Box::new(Lwea::new(clusters))));
+    /// assert_eq!(found.cluster(&x)?.partition().sizes(), [20; 5]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    pub fn built(
+        build: impl Fn(Clusters) -> Result<Box<dyn ConsensusFunction<Output = Partition>>> + 'static,
+    ) -> Self {
+        Self::with(Method::Built(Box::new(build)))
     }
 
     fn with(method: Method) -> Self {
@@ -165,19 +229,44 @@ impl ConsensusClustering {
         }
     }
 
+    /// How many clusters the features are, where the method asks and they say it.
+    fn number(
+        &self,
+        features: Features<'_>,
+        observer: &dyn Observer,
+    ) -> Result<(Clusters, Report)> {
+        let mut report = Report::default();
+        if !self.method.asks() {
+            return Ok((Clusters::Auto, report));
+        }
+        let number = self.generator.silhouettes();
+        match report.stage("silhouettes", || number.fit(features, observer)) {
+            // The members can be asked all the same.
+            Err(error) if error.kind() == ErrorKind::TooLarge => {
+                let why = error.message();
+                report.notes.push(format!("the features were not asked how many clusters: {why}"));
+                Ok((Clusters::Auto, report))
+            }
+            found => {
+                let found = found?;
+                report.notes = found.report.notes;
+                Ok((found.output.clusters.map_or(Clusters::Auto, Clusters::Fixed), report))
+            }
+        }
+    }
+
     fn fit_to(
         &self,
         features: Features<'_>,
         observer: &dyn Observer,
     ) -> Result<Fit<ConsensusModel>> {
-        let made = self.generator.fit(features, observer)?;
+        let (clusters, asked) = self.number(features, observer)?;
+        let known = clusters.fixed().or(self.clusters);
+        let made = self.generator.fit_into(features, known, observer)?;
         let ensemble = made.output;
         let views = self.generator.views(features)?;
-        let method = self.method.function();
-        let found = method.fit(&ensemble, observer)?;
-        let (labels, n) = (found.output.n_objects(), ensemble.n_objects());
-        check_answer(method.name(), "labels", labels, n)?;
-        let mut report = joined(made.report, found.report);
+        let found = self.method.fit(clusters, &ensemble, observer)?;
+        let mut report = joined(asked, joined(made.report, found.report));
         let places = report.stage("prototypes", || {
             Prototypes::of_members(views, features.dense()?.to_f64()?.view(), &ensemble, observer)
         })?;
@@ -185,7 +274,7 @@ impl ConsensusClustering {
     }
 }
 
-/// The report of the consensus, with the stages and notes of the generator before its own.
+/// A report, with the stages and notes of what came before it before its own.
 fn joined(made: Report, mut found: Report) -> Report {
     found.stages.splice(0..0, made.stages);
     found.notes.splice(0..0, made.notes);

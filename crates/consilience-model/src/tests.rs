@@ -1,9 +1,10 @@
+use consilience_core::scores::adjusted_rand;
 use consilience_core::{
     Clusters, ConsensusFunction, Ensemble, ErrorKind, Fit, Observer, Partition, Report, Result,
     Seed, SideInformation,
 };
 use consilience_generate::{
-    Agglomerative, GaussianMixture, Generator, KMeans, Linkage, Scale, Spectral,
+    Agglomerative, GaussianMixture, Generator, KMeans, Linkage, Missing, Scale, Spectral,
 };
 use consilience_trust::{Diagnostics, Recommended};
 use ndarray::{Array2, Axis, array};
@@ -141,7 +142,7 @@ fn new_objects_go_where_the_whole_would_put_them() {
         let placed = model.place(new).unwrap();
         let labels: Vec<u64> = placed.labels.iter().map(|&l| l as u64).collect();
         let got = Partition::from_labels(&labels).unwrap();
-        let agreement = consilience_core::scores::adjusted_rand(&expected, &got).unwrap();
+        let agreement = adjusted_rand(&expected, &got).unwrap();
         assert!(agreement > 0.85, "seed {seed}: {agreement}");
         assert!(placed.outside().len() < 20, "{}", placed.outside().len());
     }
@@ -259,6 +260,45 @@ fn single_precision_is_taken() {
     let labels = model.assign(&single).unwrap();
     let own = (0..300).filter(|&i| model.partition().label(i) == Some(labels[i])).count();
     assert!(own >= 297, "{own}");
+}
+
+/// 25 groups of 16 objects, which members of 2 to 20 clusters join.
+fn grid(seed: u64) -> Array2<f64> {
+    let mut stream = Seed(seed).stream();
+    Array2::from_shape_fn((400, 2), |(i, j)| {
+        let at = if j == 0 { i / 16 / 5 } else { i / 16 % 5 };
+        8.0 * at as f64 + stream.normal()
+    })
+}
+
+#[test]
+fn features_in_compact_clusters_say_how_many() {
+    let truth = Partition::from_fn(400, |i| Some(i as u64 / 16)).unwrap();
+    for seed in 0..2 {
+        let x = grid(seed);
+        let notes = |report: &Report| report.notes.join("; ");
+        let alone = ConsensusClustering::new(Clusters::Auto).fit(&x, &()).unwrap();
+        let given = ConsensusClustering::new(25).cluster(&x).unwrap();
+        assert_eq!(alone.output.partition(), given.partition());
+        assert!(adjusted_rand(&truth, given.partition()).unwrap() > 0.9);
+        assert!(notes(&alone.report).contains("25 clusters by the features"));
+        let own = ConsensusClustering::built(|clusters| Ok(Box::new(Recommended::new(clusters))));
+        assert!(format!("{own:?}").contains("built for the number of clusters"));
+        assert_eq!(own.cluster(&x).unwrap().partition().n_clusters(), 25);
+        // Holes cost the objects that have them.
+        let mut holes = x.clone();
+        (0..400).step_by(9).for_each(|i| holes[[i, i % 2]] = f64::NAN);
+        let members = Generator::new(KMeans::new()).missing(Missing::Member);
+        let partly = ConsensusClustering::new(Clusters::Auto).generator(members);
+        let partly = partly.fit(&holes, &()).unwrap();
+        assert!(notes(&partly.report).contains("25 clusters by the features"));
+        assert_eq!(partly.output.partition().n_clusters(), 25);
+    }
+    let noise = clouds(300, 8, 3);
+    let found = ConsensusClustering::new(Clusters::Auto).fit(&noise, &()).unwrap().report;
+    let said = |text: &str| found.notes.iter().any(|note| note.contains(text));
+    assert!(said("the features alone do not say"), "{:?}", found.notes);
+    assert!(said("numbers of clusters from 2 to"), "{:?}", found.notes);
 }
 
 #[test]

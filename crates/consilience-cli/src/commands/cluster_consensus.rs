@@ -123,13 +123,20 @@ fn parse(args: &Cluster) -> Outcome<(ConsensusClustering, Making)> {
     let coded = !args.labelling.reading.categorical.is_empty();
     let members = members(&making, &generator, seed)
         .map(|members| members.scale(if coded { Scale::None } else { scale }));
-    let mut members = choices::behind("generator.", &args.params, method, members)?;
-    if let Some(Count::Fixed(k)) = args.clusters {
-        members = members.consensus_clusters(k);
-    }
+    let members = choices::behind("generator.", &args.params, method, members)?;
     let request = Request::parse(&making.function, args.clusters, &function, seed);
     let request = choices::behind("function.", &args.params, method, request)?;
-    Ok((ConsensusClustering::by(request).generator(members), making))
+    let clustering = match args.clusters {
+        Some(Count::Fixed(k)) => {
+            ConsensusClustering::by(request).generator(members.consensus_clusters(k))
+        }
+        // The features are asked before the members, whatever the function.
+        Some(Count::Auto) | None => ConsensusClustering::built(move |clusters| {
+            Ok(Box::new(clusters.fixed().map_or(request.clone(), |k| request.of_clusters(k))))
+        })
+        .generator(members),
+    };
+    Ok((clustering, making))
 }
 
 /// The generator that is asked for.

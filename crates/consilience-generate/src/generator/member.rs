@@ -13,10 +13,12 @@ use super::scale::Affine;
 use super::view::{View, share};
 use super::{Generator, Missing};
 
+/// The features come with the maps to their scale; `into` is how many clusters the consensus is to
+/// have.
 pub(super) fn member(
     generator: &Generator,
-    features: Features<'_>,
-    maps: Option<Arc<[Affine]>>,
+    (features, maps): (Features<'_>, Option<Arc<[Affine]>>),
+    into: Option<usize>,
     seed: Seed,
     observer: &dyn Observer,
 ) -> Result<Fit<Member>> {
@@ -30,7 +32,7 @@ pub(super) fn member(
         }
         _ => rows,
     };
-    let range = generator.range(n, rows.as_ref().map_or(n, Vec::len))?;
+    let range = generator.range(n, rows.as_ref().map_or(n, Vec::len), into)?;
     let k =
         range.start() + seed.derive("clusters", 0).stream().below(range.end() - range.start() + 1);
     let seen = view.seen(features, rows.as_deref(), observer)?;

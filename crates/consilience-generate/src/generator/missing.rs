@@ -104,7 +104,7 @@ impl Missing {
     }
 
     /// Refuses infinities, features that nobody has, and holes where there may be none.
-    pub(super) fn check(self, features: &Features<'_>) -> Result<()> {
+    pub(crate) fn check(self, features: &Features<'_>) -> Result<()> {
         if self == Missing::Refuse {
             return features.check();
         }

@@ -4,7 +4,7 @@ use consilience_core::{
     Accepts, Ensemble, Features, Fit, Member, Observer, Partition, Report, Result, ensure,
 };
 
-use super::Generator;
+use super::{Ask, Generator};
 
 impl Generator {
     /// An ensemble of a table with columns of numbers and columns of categories. A column of
@@ -70,7 +70,11 @@ impl Generator {
         let mut report = Report::default();
         let mut members: Vec<Member> = Vec::new();
         if let Some(x) = numbers {
-            let of_numbers = (self.members - share, "members of numbers");
+            let of_numbers = Ask {
+                members: self.members - share,
+                name: "members of numbers",
+                into: self.consensus_clusters,
+            };
             let fit = self.fit_members(x, of_numbers, observer)?;
             report = fit.report;
             let found = fit.output;

@@ -27,6 +27,8 @@ pub use scale::Scale;
 use scale::{Affine, nearer};
 pub use view::View;
 
+use crate::SilhouetteNumber;
+
 /// More than anything that can be done with them.
 const MOST_MEMBERS: usize = 1_000_000;
 
@@ -95,6 +97,16 @@ impl fmt::Debug for Generator {
             .field("seed", &self.seed)
             .finish()
     }
+}
+
+/// What members are asked for.
+#[derive(Clone, Copy)]
+struct Ask<'a> {
+    members: usize,
+    /// What notes call them.
+    name: &'a str,
+    /// Into how many clusters they are to be combined, where that is known.
+    into: Option<usize>,
 }
 
 impl Generator {
@@ -201,22 +213,40 @@ impl Generator {
         features: impl Into<Features<'a>>,
         observer: &dyn Observer,
     ) -> Result<Fit<Ensemble>> {
-        let features = features.into();
-        let mut fit = self.fit_members(features, (self.members, "members"), observer)?;
+        self.fit_into(features.into(), self.consensus_clusters, observer)
+    }
+
+    /// As [`Generator::fit`], for a consensus into so many clusters, where that is known.
+    #[doc(hidden)]
+    pub fn fit_into(
+        &self,
+        features: Features<'_>,
+        clusters: Option<usize>,
+        observer: &dyn Observer,
+    ) -> Result<Fit<Ensemble>> {
+        let ask = Ask { members: self.members, name: "members", into: clusters };
+        let mut fit = self.fit_members(features, ask, observer)?;
         self.tell_unlabelled(Some(features), &mut fit)?;
         Ok(fit)
+    }
+
+    /// The number of clusters by silhouettes, on the scale that members see.
+    #[doc(hidden)]
+    pub fn silhouettes(&self) -> SilhouetteNumber {
+        let number = SilhouetteNumber::new().scale(self.scale);
+        number.seed(self.seed).memory_budget(self.budget)
     }
 
     fn fit_members(
         &self,
         features: Features<'_>,
-        members: (usize, &str),
+        ask: Ask<'_>,
         observer: &dyn Observer,
     ) -> Result<Fit<Ensemble>> {
         self.check(features)?;
         match self.filled(features, observer)? {
-            Some(filled) => run::run(self, (&filled).into(), members, observer),
-            None => run::run(self, features, members, observer),
+            Some(filled) => run::run(self, (&filled).into(), ask, observer),
+            None => run::run(self, features, ask, observer),
         }
     }
 
@@ -319,7 +349,7 @@ impl Generator {
     /// range or one beyond the objects that a member sees.
     pub fn cluster_range(&self, n: usize) -> Result<RangeInclusive<usize>> {
         let seen = (n as f64 * self.object_fraction).ceil() as usize;
-        self.range(n, seen.clamp(1, n.max(1)))
+        self.range(n, seen.clamp(1, n.max(1)), self.consensus_clusters)
     }
 
     fn fraction(&self, name: &str, value: f64) -> Result<()> {
@@ -331,15 +361,21 @@ impl Generator {
 
     /// The number of clusters of the consensus, where it is what numbers are drawn by: no range is
     /// given, and the default one ends below twice that number.
-    fn beyond(&self, n: usize) -> Option<usize> {
-        let k = self.consensus_clusters.filter(|&k| k > 0 && self.clusters.is_none())?;
+    fn beyond(&self, n: usize, into: Option<usize>) -> Option<usize> {
+        let k = into.filter(|&k| k > 0 && self.clusters.is_none())?;
         (default_end(n) < k.saturating_mul(2)).then_some(k)
     }
 
-    /// The range for members that see `objects` of `n` objects.
-    fn range(&self, n: usize, objects: usize) -> Result<RangeInclusive<usize>> {
+    /// The range for members that see `objects` of `n` objects, for a consensus into so many
+    /// clusters.
+    fn range(
+        &self,
+        n: usize,
+        objects: usize,
+        into: Option<usize>,
+    ) -> Result<RangeInclusive<usize>> {
         let Some(asked) = &self.clusters else {
-            return Ok(match self.beyond(n) {
+            return Ok(match self.beyond(n, into) {
                 Some(k) => k.min(objects)..=k.saturating_mul(2).min(objects),
                 None => 2.min(objects)..=default_end(n).min(objects),
             });

@@ -7,23 +7,24 @@ use consilience_core::{Ensemble, Features, Fit, Member, Observer, Report, Result
 
 use super::member::member;
 use super::view::share;
-use super::{Generator, default_end};
+use super::{Ask, Generator, default_end};
 
 type Outcome = Option<Result<Fit<Member>>>;
 
 /// Kinds of notes of the members that are passed on.
 const MOST_NOTES: usize = 10;
 
-/// So many members of the features; `name` is what notes call them.
+/// The members of the features that are asked for.
 pub(super) fn run(
     generator: &Generator,
     features: Features<'_>,
-    (total, name): (usize, &str),
+    ask: Ask<'_>,
     observer: &dyn Observer,
 ) -> Result<Fit<Ensemble>> {
+    let Ask { members: total, name, into } = ask;
     observer.check()?;
     let mut report = Report::default();
-    let outcomes = report.stage("members", || all(generator, features, total, observer));
+    let outcomes = report.stage("members", || all(generator, features, ask, observer));
     let mut members = Vec::with_capacity(total);
     let mut told = Told::default();
     for outcome in outcomes.into_iter().flatten() {
@@ -43,8 +44,8 @@ pub(super) fn run(
         ));
     }
     let n = features.n_objects();
-    if let Some(k) = generator.beyond(n) {
-        let range = generator.cluster_range(n)?;
+    if let Some(k) = generator.beyond(n, into) {
+        let range = generator.range(n, seen, into)?;
         report.notes.push(format!(
             "numbers of clusters are drawn from {} to {}, for a consensus into {k}: the usual \
              range, 2 to {} for {n} objects, ends below twice that",
@@ -127,7 +128,7 @@ impl Told {
 fn all(
     generator: &Generator,
     features: Features<'_>,
-    total: usize,
+    Ask { members: total, into, .. }: Ask<'_>,
     observer: &dyn Observer,
 ) -> Vec<Outcome> {
     let maps = generator.maps(features);
@@ -146,8 +147,8 @@ fn all(
                 stop.store(true, Ordering::Relaxed);
                 break;
             }
-            let outcome =
-                member(generator, features, maps.clone(), generator.member_seed(u), observer);
+            let seen = (features, maps.clone());
+            let outcome = member(generator, seen, into, generator.member_seed(u), observer);
             if outcome.is_err() {
                 stop.store(true, Ordering::Relaxed);
             }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use consilience_core::{Features, Result, ensure, with_rows};
 use consilience_num::Float;
 use consilience_num::place::{far_off, far_off_sparse};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, Axis};
 
 /// How features are brought to a common scale; a constant feature becomes 0.
 ///
@@ -119,6 +119,11 @@ impl Scale {
         ensure!(d == expected, shape("{d} features, {expected} at the fit"));
         let maps = with_rows!(at_fit.dense()?, |x| self.maps(x));
         Ok(with_rows!(new.dense()?, |x| table(x, maps.as_deref())))
+    }
+
+    /// Some rows of the features, on the scale of all.
+    pub(crate) fn rows<F: Float>(self, x: ArrayView2<'_, F>, rows: &[usize]) -> Array2<f64> {
+        table(x.select(Axis(0), rows).view(), self.maps(x).as_deref())
     }
 
     /// As [`maps`](Scale::maps); none for sparse features, which have no scale.

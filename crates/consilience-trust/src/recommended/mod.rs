@@ -118,6 +118,12 @@ impl Recommended {
         pub fn memory_budget(mut self, budget: MemoryBudget) { self.budget = budget }
     }
 
+    /// The same for another number of clusters.
+    #[doc(hidden)]
+    pub fn of_clusters(self, clusters: Clusters) -> Self {
+        Recommended { clusters, ..self }
+    }
+
     /// Why average linkage is not affordable, where it is not: its time grows with the square, and
     /// it needs a matrix where labels are missing.
     fn without_linkage(&self, nodes: &Microclusters) -> Option<String> {

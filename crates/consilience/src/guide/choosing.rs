@@ -189,6 +189,12 @@
 //! more they differ, and so may lie outside of them. On data with known classes the median relative
 //! error is 38 % (`docs/choosing.md`): a number that you know from elsewhere is better.
 //!
+//! Who has the features can ask them: where they fall into compact clusters far from each other,
+//! [`SilhouetteNumber`](crate::generate::SilhouetteNumber) counts these, also where members of few
+//! clusters have joined them, and elsewhere it names no number.
+//! [`ConsensusClustering`](crate::model::ConsensusClustering) of no given number asks the features
+//! first.
+//!
 //! # How far to trust it
 //!
 //! [`Diagnostics`](crate::trust::Diagnostics) compares any result with the ensemble, without true

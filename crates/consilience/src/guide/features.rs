@@ -54,7 +54,10 @@
 //! Members have 2 to the root of n clusters, which is too few to keep many clusters of few
 //! objects apart: `ConsensusClustering::new(K)` makes them of K to 2 K clusters then, and a
 //! generator that is given beside a method of your choice does with
-//! [`consensus_clusters`](crate::generate::Generator::consensus_clusters).
+//! [`consensus_clusters`](crate::generate::Generator::consensus_clusters). Without a number
+//! ([`Clusters::Auto`](crate::Clusters::Auto)) it takes that of the features' silhouettes where
+//! these are clear ([`SilhouetteNumber`](crate::generate::SilhouetteNumber)), and else that of the
+//! members' criteria.
 //!
 //! ```
 //! use consilience::generate::{Generator, KMeans};
