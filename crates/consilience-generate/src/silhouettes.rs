@@ -16,19 +16,28 @@ use crate::{Missing, Scale};
 
 /// A mean silhouette from which a structure counts as reasonable (Kaufman, Rousseeuw 1990).
 const REASONABLE: f64 = 0.5;
-/// How alike the clusterings of two halves of the objects have to be.
-const ALIKE: f64 = 0.9;
+/// And one from which it counts as strong, as two clusters have to be: what is far from all else is
+/// one against the rest, however many these are.
+const STRONG: f64 = 0.7;
+/// A silhouette is as good as the best where it is no lower than by this.
+const AS_GOOD: f64 = 0.03;
+/// A Jaccard index from which a cluster counts as highly stable (Hennig 2008).
+const STABLE: f64 = 0.85;
 /// How often the objects are halved.
 const SPLITS: u64 = 3;
 
 /// How many clusters are features, where these are compact and well separated?
 ///
 /// Ward's tree of the objects is cut into 2, 3, ... clusters, and each cut is judged by its mean
-/// silhouette: how much nearer objects are to their own cluster than to the nearest other one. The
-/// number with the best one is believed where that is at least 0.5, from which a structure is said
-/// to be reasonable, and where the trees of random halves of the objects, cut at the same number,
-/// label all objects alike: mean adjusted Rand index of three splits at least 0.9. Chains, rings,
-/// outliers and long tails have silhouettes as high, but not the same clusters on both halves.
+/// silhouette: how much nearer objects are to their own cluster than to the nearest other one. It
+/// has to be at least 0.5, from which a structure is said to be reasonable (for two clusters 0.7,
+/// from which it is strong: a class far from all others is one against the rest), and at most 0.03
+/// below the best. Of these cuts the one of most clusters is believed whose clusters are all found
+/// again on random halves of the objects: where the tree of a half is cut at the same number and all
+/// objects are labelled by the nearest mean, some cluster is like it, with a Jaccard index of at
+/// least 0.85 on the mean of three splits, from which a cluster is *highly stable*. Chains, rings,
+/// outliers and long tails have silhouettes as high, but not the same clusters on both halves, and
+/// half of a cluster does not come again.
 ///
 /// Elsewhere it names no number, and the criteria of an ensemble's members can be asked
 /// (`trust::ClusterNumber`). `model::ConsensusClustering` of no given number asks both, in this
@@ -41,8 +50,8 @@ const SPLITS: u64 = 3;
 ///
 /// // Nine groups of 20 objects on a grid.
 /// let mut stream = Seed(1).stream();
-/// let grid = |(i, j): (usize, usize)| 8.0 * if j == 0 { i / 20 / 3 } else { i / 20 % 3 } as f64;
-/// let x = Array2::from_shape_fn((180, 2), |at| grid(at) + stream.normal());
+/// let place = |i: usize, j: usize| if j == 0 { i / 60 } else { i / 20 % 3 };
+/// let x = Array2::from_shape_fn((180, 2), |(i, j)| 8.0 * place(i, j) as f64 + stream.normal());
 /// let table = SilhouetteNumber::new().choose(&x)?;
 /// assert_eq!(table.clusters, Some(9));
 ///
@@ -53,8 +62,8 @@ const SPLITS: u64 = 3;
 ///
 /// # Complexity
 /// O(m^2 d + m K^2) for m objects, 1,000 of them drawn at random where there are more, and K
-/// numbers that are tried; O(n d) for the scale. Memory O(m (d + K)), and 4 m^2 bytes for more than
-/// 32 features.
+/// numbers that are tried, O(m K d) for each whose silhouette is nearly the best, and O(n d) for the
+/// scale. Memory O(m (d + K)), and 4 m^2 bytes for more than 32 features.
 ///
 /// # Errors
 /// [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) and
@@ -66,8 +75,8 @@ const SPLITS: u64 = 3;
 ///
 /// # References
 /// Rousseeuw, "Silhouettes", 1987; Kaufman, Rousseeuw, "Finding Groups in Data", 1990, Chapter 2
-/// (the limit of 0.5). That two halves of the data have to agree is the *stability* of Ben-Hur,
-/// Elisseeff, Guyon 2002. Both together are ours.
+/// (the limit of 0.5). Hennig, "Dissolution point and isolation robustness", 2008, and his package
+/// fpc (stability of single clusters, and its limits). Both together, and the 0.03, are ours.
 #[doc(alias = "silhouette")]
 #[doc(alias = "silhouette_score")]
 #[doc(alias = "choose_k")]
@@ -89,9 +98,6 @@ pub struct SilhouetteNumber {
 pub struct SilhouetteTable {
     /// One row per number of clusters, ascending from 2; none where there are too few objects.
     pub rows: Vec<SilhouetteRow>,
-    /// How alike halves of the objects are clustered into the number that the silhouettes say: mean
-    /// adjusted Rand index, at most 1. `None` where their best is too low to be looked at.
-    pub stability: Option<f64>,
     /// The number of clusters, where it is believed.
     pub clusters: Option<usize>,
 }
@@ -107,6 +113,9 @@ pub struct SilhouetteRow {
     pub clusters: usize,
     /// Mean silhouette of the objects, from -1 to 1; that of an object alone in its cluster is 0.
     pub silhouette: f64,
+    /// How stable its least stable cluster is: the mean Jaccard index with what is found on halves
+    /// of the objects, at most 1. `None` where it was not looked at.
+    pub stability: Option<f64>,
 }
 
 impl Default for SilhouetteNumber {
@@ -194,24 +203,33 @@ impl SilhouetteNumber {
         let distinct = Distinct::new(x.clone()).len();
         let root = (2.0 * (m as f64).sqrt()) as usize;
         let largest = self.largest.unwrap_or(root).min(distinct / 2);
-        let mut table = SilhouetteTable { rows: Vec::new(), stability: None, clusters: None };
         if largest < 2 {
-            return Ok(table);
+            return Ok(SilhouetteTable { rows: Vec::new(), clusters: None });
         }
         self.budget.check_table("silhouettes", m, largest, size_of::<f64>())?;
         let tree = self.tree(x, observer)?;
-        table.rows = silhouettes(x, &tree, largest, observer)?;
-        let Some(found) = table.best().filter(|row| row.silhouette >= REASONABLE) else {
+        let mut table =
+            SilhouetteTable { rows: silhouettes(x, &tree, largest, observer)?, clusters: None };
+        let Some(best) = table.best().filter(|row| row.silhouette >= REASONABLE) else {
             return Ok(table);
         };
-        let mut agreement = 0.0;
-        for split in 0..SPLITS {
-            let seed = self.seed.derive("silhouette halves", split);
-            agreement += self.halves(x, found.clusters, seed, observer)? / SPLITS as f64;
+        let least = best.silhouette - AS_GOOD;
+        let halves = self.halves(x, observer)?;
+        // The best is looked at even where a larger number is believed.
+        for row in table.rows.iter_mut().rev() {
+            let high = row.silhouette >= least.max(asked(row.clusters));
+            let asked = high && table.clusters.is_none();
+            if !asked && row.clusters != best.clusters {
+                continue;
+            }
+            observer.check()?;
+            let stability = stability(x, &partition(&tree.cut(row.clusters)?)?, &halves)?;
+            row.stability = Some(stability);
+            // Where the last number is best, more may be better.
+            if asked && stability >= STABLE && best.clusters < largest {
+                table.clusters = Some(row.clusters);
+            }
         }
-        table.stability = Some(agreement);
-        // Where the last number is best, more may be better.
-        table.clusters = (agreement >= ALIKE && found.clusters < largest).then_some(found.clusters);
         Ok(table)
     }
 
@@ -220,25 +238,46 @@ impl SilhouetteNumber {
         Tree::new(x.clone(), Linkage::Ward, self.budget, &mut report, observer)
     }
 
-    /// How alike all objects are labelled by the clusters of one random half and of the other.
-    fn halves(
-        &self,
-        x: &Array2<f64>,
-        k: usize,
-        seed: Seed,
-        observer: &dyn Observer,
-    ) -> Result<f64> {
+    /// Random halves of the objects with their trees.
+    fn halves(&self, x: &Array2<f64>, observer: &dyn Observer) -> Result<Vec<Half>> {
         let m = x.nrows();
-        let mut order: Vec<usize> = (0..m).collect();
-        seed.stream().shuffle(&mut order);
-        let (a, b) = order.split_at(m / 2);
-        let labels = |half: &[usize]| -> Result<Partition> {
-            let seen = x.select(Axis(0), half);
-            let clusters = partition(&self.tree(&seen, observer)?.cut(k)?)?;
-            partition(&nearest(x, &means(&seen, &clusters)))
-        };
-        Ok(Contingency::new(&labels(a)?, &labels(b)?)?.adjusted_rand())
+        let mut halves = Vec::new();
+        for split in 0..SPLITS {
+            let mut order: Vec<usize> = (0..m).collect();
+            self.seed.derive("silhouette halves", split).stream().shuffle(&mut order);
+            let (a, b) = order.split_at(m / 2);
+            for half in [a, b] {
+                let objects = x.select(Axis(0), half);
+                let tree = self.tree(&objects, observer)?;
+                halves.push(Half { objects, tree });
+            }
+        }
+        Ok(halves)
     }
+}
+
+/// Half of the objects.
+struct Half {
+    objects: Array2<f64>,
+    tree: Tree,
+}
+
+/// How stable the least stable cluster is: its mean Jaccard index with the cluster most like it,
+/// where all objects are labelled by the clusters of a half.
+fn stability(x: &Array2<f64>, clusters: &Partition, halves: &[Half]) -> Result<f64> {
+    let mut alike = vec![0.0; clusters.n_clusters()];
+    for Half { objects, tree } in halves {
+        let found = partition(&tree.cut(clusters.n_clusters())?)?;
+        let found = partition(&nearest(x, &means(objects, &found)))?;
+        let table = Contingency::new(clusters, &found)?;
+        let mut best = vec![0.0f64; alike.len()];
+        for (own, other, common) in table.cells() {
+            let either = table.row_sums()[own] + table.column_sums()[other] - common;
+            best[own] = best[own].max(common as f64 / either as f64);
+        }
+        alike.iter_mut().zip(best).for_each(|(sum, b)| *sum += b / halves.len() as f64);
+    }
+    Ok(alike.into_iter().fold(f64::INFINITY, f64::min))
 }
 
 impl SilhouetteTable {
@@ -250,27 +289,36 @@ impl SilhouetteTable {
 
     /// What was found, in a sentence.
     fn said(&self) -> Option<String> {
-        let SilhouetteRow { clusters, silhouette } = self.best()?;
-        Some(match (self.clusters, self.stability) {
-            (Some(_), Some(alike)) => format!(
+        const UNSAID: &str = "the features alone do not say how many clusters";
+        let believed = self.rows.iter().find(|row| Some(row.clusters) == self.clusters);
+        let SilhouetteRow { clusters, silhouette, stability } =
+            *believed.or(self.best().as_ref())?;
+        let last = self.rows.last().is_some_and(|row| row.clusters == clusters);
+        let asked = asked(clusters);
+        Some(match stability {
+            Some(stability) if believed.is_some() => format!(
                 "{clusters} clusters by the features: mean silhouette {silhouette:.2}, and halves \
-                 of the objects agree (adjusted Rand index {alike:.2})"
+                 of the objects have the same ones (Jaccard index at least {stability:.2})"
             ),
-            (_, Some(alike)) if alike < ALIKE => format!(
-                "the features alone do not say how many clusters: with {clusters} the mean \
-                 silhouette is {silhouette:.2}, but halves of the objects differ (adjusted Rand \
-                 index {alike:.2}; {ALIKE} is asked for)"
+            Some(_) if silhouette >= asked && last => format!(
+                "{UNSAID}: {clusters}, the most that were tried, have the best mean silhouette \
+                 ({silhouette:.2})"
             ),
-            (_, Some(_)) => format!(
-                "the features alone do not say how many clusters: {clusters}, the most that were \
-                 tried, have the best mean silhouette ({silhouette:.2})"
+            Some(stability) if silhouette >= asked => format!(
+                "{UNSAID}: with {clusters} the mean silhouette is {silhouette:.2}, but halves of \
+                 the objects have other ones (Jaccard index {stability:.2}; {STABLE} is asked for)"
             ),
-            (_, None) => format!(
-                "the features alone do not say how many clusters: the mean silhouette is at most \
-                 {silhouette:.2}, with {clusters} ({REASONABLE} is asked for)"
+            _ => format!(
+                "{UNSAID}: the mean silhouette is at most {silhouette:.2}, with {clusters} \
+                 ({asked} is asked for)"
             ),
         })
     }
+}
+
+/// The silhouette that is asked of so many clusters.
+fn asked(clusters: usize) -> f64 {
+    if clusters == 2 { STRONG } else { REASONABLE }
 }
 
 fn is_whole<F: Float>(x: ArrayView2<'_, F>, i: usize) -> bool {
@@ -340,7 +388,7 @@ fn row(sums: &[Vec<f64>], finest: &Partition, clusters: &Partition) -> Silhouett
         if larger > 0.0 { (outer - inner) / larger } else { 0.0 }
     };
     let total: f64 = sums.iter().zip(&coarse).map(silhouette).sum();
-    SilhouetteRow { clusters: k, silhouette: total / sums.len() as f64 }
+    SilhouetteRow { clusters: k, silhouette: total / sums.len() as f64, stability: None }
 }
 
 /// The mean of each cluster.
@@ -427,7 +475,7 @@ mod tests {
         for seed in 0..3 {
             for groups in [2, 5, 25] {
                 let found = SilhouetteNumber::new().choose(&grid(groups, 20, 7.0, seed)).unwrap();
-                assert_eq!(found.clusters, Some(groups), "{:?}", found.stability);
+                assert_eq!(found.clusters, Some(groups), "{:?}", found.rows);
             }
             let mut stream = Seed(100 + seed).stream();
             let angle = Array2::from_shape_simple_fn((400, 1), || stream.uniform() * 6.3);
@@ -435,12 +483,12 @@ mod tests {
                 let a: f64 = angle[[i, 0]];
                 (if j == 0 { a.cos() } else { a.sin() }) + 0.02 * stream.normal()
             });
-            let tails = Array2::from_shape_simple_fn((400, 2), || stream.normal().powi(5));
+            let tails = Array2::from_shape_simple_fn((400, 2), || stream.normal().powi(3));
             let line = Array2::from_shape_simple_fn((400, 1), || stream.uniform());
             let plane = Array2::from_shape_simple_fn((400, 2), || stream.uniform());
             for (name, x) in [("ring", ring), ("tails", tails), ("line", line), ("plane", plane)] {
                 let found = SilhouetteNumber::new().choose(&x).unwrap();
-                assert_eq!(found.clusters, None, "{name}: {:?}", found.stability);
+                assert_eq!(found.clusters, None, "{name}: {:?}", found.rows);
             }
         }
     }
@@ -454,7 +502,7 @@ mod tests {
         assert!(note(&x, number).starts_with("4 clusters by the features: mean silhouette 0."));
         assert!(note(&x, number.up_to(4)).contains("the most that were tried"));
         let x = Array2::from_shape_fn((60, 1), |(i, _)| i as f64);
-        assert!(note(&x, number).contains("halves of the objects differ"));
+        assert!(note(&x, number).contains("halves of the objects have other ones"));
         let mut stream = Seed(1).stream();
         let x = Array2::from_shape_simple_fn((90, 6), || stream.normal());
         assert!(note(&x, number).contains("the mean silhouette is at most"));

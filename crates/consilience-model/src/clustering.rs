@@ -150,9 +150,10 @@ impl ConsensusClustering {
     /// assert_eq!(found.cluster(&x)?.partition().sizes(), [20; 5]);
     /// # Ok::<(), consilience::Error>(())
     /// ```
-    pub fn built(
-        build: impl Fn(Clusters) -> Result<Box<dyn ConsensusFunction<Output = Partition>>> + 'static,
-    ) -> Self {
+    pub fn built<F>(build: F) -> Self
+    where
+        F: Fn(Clusters) -> Result<Box<dyn ConsensusFunction<Output = Partition>>> + 'static,
+    {
         Self::with(Method::Built(Box::new(build)))
     }
 
