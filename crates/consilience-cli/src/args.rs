@@ -337,8 +337,8 @@ pub(crate) struct Cluster {
     pub(crate) method: Option<String>,
     /// Number of clusters, or with consensus auto; without it as many as there are classes among
     /// the labels, or with consensus as many as the evidence says: the features where they fall
-    /// into compact clusters far from each other (silhouettes of Ward's tree at least 0.5, and
-    /// halves of the objects agree), else the base clusterings, as `consensus` has it
+    /// into compact clusters far from each other (a mean silhouette of 0.5, and halves of the
+    /// objects have the same ones), else the base clusterings, as `consensus` has it
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<Count>,
     /// Known labels: one column, negative or empty where none is known

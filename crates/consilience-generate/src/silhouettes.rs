@@ -1,3 +1,5 @@
+use std::cmp::Ordering::Equal;
+
 use consilience_core::scores::Contingency;
 use consilience_core::ties::first_largest;
 use consilience_core::{
@@ -19,8 +21,6 @@ const REASONABLE: f64 = 0.5;
 /// And one from which it counts as strong, as two clusters have to be: what is far from all else is
 /// one against the rest, however many these are.
 const STRONG: f64 = 0.7;
-/// A silhouette is as good as the best where it is no lower than by this.
-const AS_GOOD: f64 = 0.03;
 /// A Jaccard index from which a cluster counts as highly stable (Hennig 2008).
 const STABLE: f64 = 0.85;
 /// How often the objects are halved.
@@ -28,16 +28,19 @@ const SPLITS: u64 = 3;
 
 /// How many clusters are features, where these are compact and well separated?
 ///
-/// Ward's tree of the objects is cut into 2, 3, ... clusters, and each cut is judged by its mean
-/// silhouette: how much nearer objects are to their own cluster than to the nearest other one. It
-/// has to be at least 0.5, from which a structure is said to be reasonable (for two clusters 0.7,
-/// from which it is strong: a class far from all others is one against the rest), and at most 0.03
-/// below the best. Of these cuts the one of most clusters is believed whose clusters are all found
-/// again on random halves of the objects: where the tree of a half is cut at the same number and all
-/// objects are labelled by the nearest mean, some cluster is like it, with a Jaccard index of at
-/// least 0.85 on the mean of three splits, from which a cluster is *highly stable*. Chains, rings,
-/// outliers and long tails have silhouettes as high, but not the same clusters on both halves, and
-/// half of a cluster does not come again.
+/// Ward's tree of the objects is cut into 2, 3, ... clusters. Believed is the largest of these
+/// numbers with clusters that are far apart and come again:
+///
+/// - Their mean silhouette, how much nearer objects are to their own cluster than to the nearest
+///   other one, is at least 0.5, from which a structure is said to be reasonable; for two clusters
+///   0.7, from which it is strong, since a class far from all others is one against the rest.
+/// - Each is found on random halves of the objects. Where the tree of a half is cut at the same
+///   number and all objects are labelled by the nearest mean, some cluster is like it, with a
+///   Jaccard index of at least 0.85 on the mean of three splits, from which a cluster is *highly
+///   stable*.
+///
+/// Chains, rings, outliers and long tails have silhouettes as high, but other clusters on each half;
+/// and of a cluster that is cut in two, no half comes again.
 ///
 /// Elsewhere it names no number, and the criteria of an ensemble's members can be asked
 /// (`trust::ClusterNumber`). `model::ConsensusClustering` of no given number asks both, in this
@@ -62,7 +65,7 @@ const SPLITS: u64 = 3;
 ///
 /// # Complexity
 /// O(m^2 d + m K^2) for m objects, 1,000 of them drawn at random where there are more, and K
-/// numbers that are tried, O(m K d) for each whose silhouette is nearly the best, and O(n d) for the
+/// numbers that are tried, O(m K d) for each whose silhouette is high, and O(n d) for the
 /// scale. Memory O(m (d + K)), and 4 m^2 bytes for more than 32 features.
 ///
 /// # Errors
@@ -76,7 +79,7 @@ const SPLITS: u64 = 3;
 /// # References
 /// Rousseeuw, "Silhouettes", 1987; Kaufman, Rousseeuw, "Finding Groups in Data", 1990, Chapter 2
 /// (the limit of 0.5). Hennig, "Dissolution point and isolation robustness", 2008, and his package
-/// fpc (stability of single clusters, and its limits). Both together, and the 0.03, are ours.
+/// fpc (stability of single clusters, and its limits). Both together are ours.
 #[doc(alias = "silhouette")]
 #[doc(alias = "silhouette_score")]
 #[doc(alias = "choose_k")]
@@ -208,26 +211,21 @@ impl SilhouetteNumber {
         }
         self.budget.check_table("silhouettes", m, largest, size_of::<f64>())?;
         let tree = self.tree(x, observer)?;
-        let mut table =
-            SilhouetteTable { rows: silhouettes(x, &tree, largest, observer)?, clusters: None };
-        let Some(best) = table.best().filter(|row| row.silhouette >= REASONABLE) else {
+        let rows = silhouettes(x, &tree, largest, observer)?;
+        let mut table = SilhouetteTable { rows, clusters: None };
+        let high = |row: &SilhouetteRow| row.silhouette >= asked(row.clusters);
+        if !table.rows.iter().any(high) {
             return Ok(table);
-        };
-        let least = best.silhouette - AS_GOOD;
+        }
         let halves = self.halves(x, observer)?;
-        // The best is looked at even where a larger number is believed.
-        for row in table.rows.iter_mut().rev() {
-            let high = row.silhouette >= least.max(asked(row.clusters));
-            let asked = high && table.clusters.is_none();
-            if !asked && row.clusters != best.clusters {
-                continue;
-            }
+        for row in table.rows.iter_mut().rev().filter(|row| high(row)) {
             observer.check()?;
             let stability = stability(x, &partition(&tree.cut(row.clusters)?)?, &halves)?;
             row.stability = Some(stability);
-            // Where the last number is best, more may be better.
-            if asked && stability >= STABLE && best.clusters < largest {
-                table.clusters = Some(row.clusters);
+            if stability >= STABLE {
+                // Where the last number is as good, more may be.
+                table.clusters = Some(row.clusters).filter(|&k| k < largest);
+                break;
             }
         }
         Ok(table)
@@ -281,38 +279,39 @@ fn stability(x: &Array2<f64>, clusters: &Partition, halves: &[Half]) -> Result<f
 }
 
 impl SilhouetteTable {
-    /// The number of clusters with the best silhouette, the least of equally good ones.
-    fn best(&self) -> Option<SilhouetteRow> {
-        let silhouettes = self.rows.iter().map(|row| row.silhouette);
-        self.rows.get(first_largest(silhouettes, 1.0)).copied()
-    }
-
     /// What was found, in a sentence.
     fn said(&self) -> Option<String> {
         const UNSAID: &str = "the features alone do not say how many clusters";
-        let believed = self.rows.iter().find(|row| Some(row.clusters) == self.clusters);
-        let SilhouetteRow { clusters, silhouette, stability } =
-            *believed.or(self.best().as_ref())?;
-        let last = self.rows.last().is_some_and(|row| row.clusters == clusters);
-        let asked = asked(clusters);
-        Some(match stability {
-            Some(stability) if believed.is_some() => format!(
-                "{clusters} clusters by the features: mean silhouette {silhouette:.2}, and halves \
-                 of the objects have the same ones (Jaccard index at least {stability:.2})"
-            ),
-            Some(_) if silhouette >= asked && last => format!(
-                "{UNSAID}: {clusters}, the most that were tried, have the best mean silhouette \
-                 ({silhouette:.2})"
-            ),
-            Some(stability) if silhouette >= asked => format!(
-                "{UNSAID}: with {clusters} the mean silhouette is {silhouette:.2}, but halves of \
-                 the objects have other ones (Jaccard index {stability:.2}; {STABLE} is asked for)"
-            ),
-            _ => format!(
-                "{UNSAID}: the mean silhouette is at most {silhouette:.2}, with {clusters} \
-                 ({asked} is asked for)"
-            ),
-        })
+        let stable = |row: &&SilhouetteRow| row.stability.is_some_and(|s| s >= STABLE);
+        if let Some(SilhouetteRow { clusters, silhouette, .. }) = self.rows.iter().find(stable) {
+            return Some(if self.clusters.is_some() {
+                format!(
+                    "{clusters} clusters by the features: mean silhouette {silhouette:.2}, and \
+                     halves of the objects have the same ones"
+                )
+            } else {
+                format!(
+                    "{UNSAID}: {clusters}, the most that were tried, have a mean silhouette of \
+                     {silhouette:.2}, and halves of the objects have the same ones"
+                )
+            });
+        }
+        let looked = self.rows.iter().filter(|row| row.stability.is_some());
+        let most = looked.max_by(|a, b| a.stability.partial_cmp(&b.stability).unwrap_or(Equal));
+        if let Some(SilhouetteRow { clusters, stability: Some(stability), .. }) = most {
+            return Some(format!(
+                "{UNSAID}: halves of the objects have other ones (with {clusters} Jaccard index \
+                 {stability:.2}; {STABLE} is asked for)"
+            ));
+        }
+        let silhouettes = self.rows.iter().map(|row| row.silhouette);
+        let SilhouetteRow { clusters, silhouette, .. } =
+            self.rows.get(first_largest(silhouettes, 1.0))?;
+        Some(format!(
+            "{UNSAID}: the mean silhouette is at most {silhouette:.2}, with {clusters} ({} is \
+             asked for)",
+            asked(*clusters)
+        ))
     }
 }
 
