@@ -34,7 +34,7 @@ const SPLITS: u64 = 3;
 /// - Their mean silhouette, how much nearer objects are to their own cluster than to the nearest
 ///   other one, is at least 0.5, from which a structure is said to be reasonable; for two clusters
 ///   0.7, from which it is strong, since a class far from all others is one against the rest.
-/// - Each is found on random halves of the objects. Where the tree of a half is cut at the same
+/// - Each is found on random halves of the objects, equal ones in the same half. Where the tree of a half is cut at the same
 ///   number and all objects are labelled by the nearest mean, some cluster is like it, with a
 ///   Jaccard index of at least 0.85 on the mean of three splits, from which a cluster is *highly
 ///   stable*.
@@ -203,9 +203,9 @@ impl SilhouetteNumber {
 
     fn table(&self, x: &Array2<f64>, observer: &dyn Observer) -> Result<SilhouetteTable> {
         let m = x.nrows();
-        let distinct = Distinct::new(x.clone()).len();
+        let Distinct { weights, kind, .. } = Distinct::new(x.clone());
         let root = (2.0 * (m as f64).sqrt()) as usize;
-        let largest = self.largest.unwrap_or(root).min(distinct / 2);
+        let largest = self.largest.unwrap_or(root).min(weights.len() / 2);
         if largest < 2 {
             return Ok(SilhouetteTable { rows: Vec::new(), clusters: None });
         }
@@ -217,7 +217,7 @@ impl SilhouetteNumber {
         if !table.rows.iter().any(high) {
             return Ok(table);
         }
-        let halves = self.halves(x, observer)?;
+        let halves = self.halves(x, &kind, observer)?;
         for row in table.rows.iter_mut().rev().filter(|row| high(row)) {
             observer.check()?;
             let stability = stability(x, &partition(&tree.cut(row.clusters)?)?, &halves)?;
@@ -236,16 +236,19 @@ impl SilhouetteNumber {
         Tree::new(x.clone(), Linkage::Ward, self.budget, &mut report, observer)
     }
 
-    /// Random halves of the objects with their trees.
-    fn halves(&self, x: &Array2<f64>, observer: &dyn Observer) -> Result<Vec<Half>> {
-        let m = x.nrows();
+    /// Random halves of the objects with their trees. Equal objects are in one half: in both they
+    /// would be found again wherever a tree is cut.
+    fn halves(&self, x: &Array2<f64>, kind: &[u32], observer: &dyn Observer) -> Result<Vec<Half>> {
+        let kinds = kind.iter().max().map_or(0, |&last| last as usize + 1);
         let mut halves = Vec::new();
         for split in 0..SPLITS {
-            let mut order: Vec<usize> = (0..m).collect();
-            self.seed.derive("silhouette halves", split).stream().shuffle(&mut order);
-            let (a, b) = order.split_at(m / 2);
-            for half in [a, b] {
-                let objects = x.select(Axis(0), half);
+            let mut first = vec![false; kinds];
+            first[..kinds / 2].fill(true);
+            self.seed.derive("silhouette halves", split).stream().shuffle(&mut first);
+            for half in [true, false] {
+                let of_half = |&i: &usize| first[kind[i] as usize] == half;
+                let rows: Vec<usize> = (0..x.nrows()).filter(of_half).collect();
+                let objects = x.select(Axis(0), &rows);
                 let tree = self.tree(&objects, observer)?;
                 halves.push(Half { objects, tree });
             }
@@ -489,6 +492,21 @@ mod tests {
                 let found = SilhouetteNumber::new().choose(&x).unwrap();
                 assert_eq!(found.clusters, None, "{name}: {:?}", found.rows);
             }
+        }
+    }
+
+    /// Five groups of five distinct objects, each there four times.
+    #[test]
+    fn equal_objects_are_no_clusters_of_their_own() {
+        let at = |i: usize, j: usize| (i / 20 * 9) as f64 + (i * (j + 2) % 5) as f64 * 0.2;
+        let x = Array2::from_shape_fn((100, 3), |(i, j)| at(i, j));
+        let found = SilhouetteNumber::new().choose(&x).unwrap();
+        assert!(found.clusters.is_none_or(|k| k == 5), "{:?}", found.rows);
+        // Answers from 1 to 5 to two questions.
+        for seed in 0..4 {
+            let mut stream = Seed(seed).stream();
+            let x = Array2::from_shape_simple_fn((300, 2), || stream.below(5) as f64);
+            assert_eq!(SilhouetteNumber::new().choose(&x).unwrap().clusters, None);
         }
     }
 

@@ -144,7 +144,8 @@ impl ConsensusClustering {
     /// use consilience::model::ConsensusClustering;
     /// use consilience::ndarray::Array2;
     ///
-    /// let at = |(i, j): (usize, usize)| (i / 20 * 9) as f32 + (i * (j + 2) % 5) as f32 * 0.2;
+    /// let mut stream = consilience::Seed(1).stream();
+    /// let at = |(i, _): (usize, usize)| (i / 20 * 9) as f64 + stream.normal();
     /// let x = Array2::from_shape_fn((100, 3), at);
     /// let found = ConsensusClustering::built(|clusters| Ok(Box::new(Lwea::new(clusters))));
     /// assert_eq!(found.cluster(&x)?.partition().sizes(), [20; 5]);
