@@ -34,13 +34,13 @@ const SPLITS: u64 = 3;
 /// - Their mean silhouette, how much nearer objects are to their own cluster than to the nearest
 ///   other one, is at least 0.5, from which a structure is said to be reasonable; for two clusters
 ///   0.7, from which it is strong, since a class far from all others is one against the rest.
-/// - Each is found on random halves of the objects, equal ones in the same half. Where the tree of a half is cut at the same
-///   number and all objects are labelled by the nearest mean, some cluster is like it, with a
-///   Jaccard index of at least 0.85 on the mean of three splits, from which a cluster is *highly
-///   stable*.
+/// - Each is found on random halves of the objects, equal ones in the same half. Where the tree of
+///   a half is cut at the same number and all objects are labelled by the nearest mean, some
+///   cluster is like it, with a Jaccard index of at least 0.85 on the mean of three splits, from
+///   which a cluster is *highly stable*.
 ///
-/// Chains, rings, outliers and long tails have silhouettes as high, but other clusters on each half;
-/// and of a cluster that is cut in two, no half comes again.
+/// Chains, rings, outliers and long tails have silhouettes as high, but other clusters on each
+/// half; and of a cluster that is cut in two, no half comes again.
 ///
 /// Elsewhere it names no number, and the criteria of an ensemble's members can be asked
 /// (`trust::ClusterNumber`). `model::ConsensusClustering` of no given number asks both, in this

@@ -141,7 +141,7 @@ fn print(title: &str, worlds: impl Iterator<Item = World>, seed: u64) {
         return;
     }
     println!(
-        "\n{count} of several classes: ARI {:.3} -> {:.3}, |ln(clusters / classes)| {:.3} -> {:.3}, \
+        "\n{count} of several: ARI {:.3} -> {:.3}, |ln(clusters / classes)| {:.3} -> {:.3}, \
          right number {} -> {}; number differs on {taken}, ARI higher by .02 on {higher}, lower on \
          {lower}",
         sums[0] / count,
