@@ -213,10 +213,10 @@ impl Generator {
         features: impl Into<Features<'a>>,
         observer: &dyn Observer,
     ) -> Result<Fit<Ensemble>> {
-        self.fit_into(features.into(), self.consensus_clusters, observer)
+        self.fit_into(features.into(), None, observer)
     }
 
-    /// As [`Generator::fit`], for a consensus into so many clusters, where that is known.
+    /// As [`Generator::fit`], for a consensus into so many clusters, where that is known by now.
     #[doc(hidden)]
     pub fn fit_into(
         &self,
@@ -224,7 +224,8 @@ impl Generator {
         clusters: Option<usize>,
         observer: &dyn Observer,
     ) -> Result<Fit<Ensemble>> {
-        let ask = Ask { members: self.members, name: "members", into: clusters };
+        let into = clusters.or(self.consensus_clusters);
+        let ask = Ask { members: self.members, name: "members", into };
         let mut fit = self.fit_members(features, ask, observer)?;
         self.tell_unlabelled(Some(features), &mut fit)?;
         Ok(fit)
