@@ -37,7 +37,7 @@ const SPLITS: u64 = 3;
 /// - Each is found on random halves of the objects, equal ones in the same half. Where the tree of
 ///   a half is cut at the same number and all objects are labelled by the nearest mean, some
 ///   cluster is like it, with a Jaccard index of at least 0.85 on the mean of three splits, from
-///   which a cluster is *highly stable*.
+///   which a cluster is *highly stable*. An object alone cannot be in both halves.
 ///
 /// Chains, rings, outliers and long tails have silhouettes as high, but other clusters on each
 /// half; and of a cluster that is cut in two, no half comes again.
@@ -117,7 +117,8 @@ pub struct SilhouetteRow {
     /// Mean silhouette of the objects, from -1 to 1; that of an object alone in its cluster is 0.
     pub silhouette: f64,
     /// How stable its least stable cluster is: the mean Jaccard index with what is found on halves
-    /// of the objects, at most 1. `None` where it was not looked at.
+    /// of the objects, at most 1, and 0 for a cluster of equal objects alone. `None` where it was
+    /// not looked at.
     pub stability: Option<f64>,
 }
 
@@ -220,7 +221,9 @@ impl SilhouetteNumber {
         let halves = self.halves(x, &kind, observer)?;
         for row in table.rows.iter_mut().rev().filter(|row| high(row)) {
             observer.check()?;
-            let stability = stability(x, &partition(&tree.cut(row.clusters)?)?, &halves)?;
+            let clusters = partition(&tree.cut(row.clusters)?)?;
+            let stability =
+                if holds_one(&clusters, &kind) { 0.0 } else { stability(x, &clusters, &halves)? };
             row.stability = Some(stability);
             if stability >= STABLE {
                 // Where the last number is as good, more may be.
@@ -261,6 +264,19 @@ impl SilhouetteNumber {
 struct Half {
     objects: Array2<f64>,
     tree: Tree,
+}
+
+/// Whether a cluster holds equal objects alone: these are all in one half and cannot come again.
+fn holds_one(clusters: &Partition, kind: &[u32]) -> bool {
+    let mut first = vec![None; clusters.n_clusters()];
+    let mut several = vec![false; clusters.n_clusters()];
+    for (label, kind) in clusters.iter().zip(kind) {
+        if let Some(label) = label {
+            several[label] |= first[label].is_some_and(|first| first != kind);
+            first[label].get_or_insert(kind);
+        }
+    }
+    several.contains(&false)
 }
 
 /// How stable the least stable cluster is: its mean Jaccard index with the cluster most like it,
