@@ -263,8 +263,7 @@ impl ConsensusClustering {
         observer: &dyn Observer,
     ) -> Result<Fit<ConsensusModel>> {
         let (clusters, asked) = self.number(features, observer)?;
-        let known = clusters.fixed().or(self.clusters);
-        let made = self.generator.fit_into(features, known, observer)?;
+        let made = self.generator.fit_into(features, clusters.fixed(), observer)?;
         let ensemble = made.output;
         let views = self.generator.views(features)?;
         let found = self.method.fit(clusters, &ensemble, observer)?;
