@@ -187,7 +187,7 @@
 //! of them agree on where it is more than the directions. Both are rare on real data. Otherwise the
 //! recommendation is the geometric mean of eigengap, lifetime and directions, drawn towards 7 the
 //! more they differ, and so may lie outside of them. On data with known classes the median relative
-//! error is 38 % (`docs/choosing.md`): a number that you know from elsewhere is better.
+//! error is 40 % (`docs/choosing.md`): a number that you know from elsewhere is better.
 //!
 //! Who has the features can ask them: where they fall into compact clusters far from each other,
 //! [`SilhouetteNumber`](crate::generate::SilhouetteNumber) counts these, also where members of few

@@ -11,9 +11,13 @@ use crate::Any;
 use crate::groups::Case;
 use crate::runs::{files, head};
 
-/// What each criterion says of an ensemble, by name.
-fn answers(case: &Case) -> Result<Vec<(String, f64)>> {
+/// The first and the last of a range.
+type Ends = (f64, f64);
+
+/// What each criterion says of an ensemble, by name, and the numbers given as possible.
+fn answers(case: &Case) -> Result<(Vec<(String, f64)>, Ends)> {
     let table = ClusterNumber::new().choose(&case.ensemble)?;
+    let possible = (table.range.0 as f64, table.range.1 as f64);
     let mut out: Vec<(String, f64)> =
         table.criteria.iter().map(|c| (c.name.to_string(), c.clusters as f64)).collect();
     out.push(("recommended".into(), table.recommended as f64));
@@ -23,7 +27,7 @@ fn answers(case: &Case) -> Result<Vec<(String, f64)>> {
     out.push(("median of the members".into(), middle));
     out.push(("half of that".into(), (middle / 2.0).max(2.0).round()));
     out.push(("always 8".into(), 8.0));
-    Ok(out)
+    Ok((out, possible))
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -39,8 +43,26 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 /// The number found and the number of classes, for each draw of a group.
 type Draws = Vec<(f64, f64)>;
 
-/// One ensemble: its group, its number of classes, and the answers.
-type Row = (String, f64, Vec<(String, f64)>);
+/// One ensemble: its group, its number of classes, the answers, and the range of the possible ones.
+type Row = (String, f64, Vec<(String, f64)>, Ends);
+
+/// In how many ensembles a range holds the number of classes, and how far its ends are apart.
+fn ranges(name: &str, rows: &[Row], of: impl Fn(&Row) -> Ends) {
+    let all: Vec<(f64, Ends)> = rows.iter().map(|row| (row.1, of(row))).collect();
+    let inside = all.iter().filter(|(k, (low, high))| (low..=high).contains(&k)).count();
+    let apart = median(all.iter().map(|(_, (low, high))| high / low).collect());
+    println!(
+        "\n{name}: holds the number of classes in {inside} of {} ensembles, median ratio of its \
+         ends {apart:.1}",
+        rows.len()
+    );
+}
+
+/// From the least to the largest of what the criteria say.
+fn of_criteria(row: &Row) -> Ends {
+    let criteria = row.2.iter().take_while(|(name, _)| name != "recommended").map(|a| a.1);
+    criteria.fold((f64::MAX, f64::MIN), |(low, high), k| (low.min(k), high.max(k)))
+}
 
 /// The table of relative errors.
 pub(crate) fn table(folder: &Path) -> std::result::Result<(), Any> {
@@ -49,20 +71,15 @@ pub(crate) fn table(folder: &Path) -> std::result::Result<(), Any> {
         .map(|path| {
             let (group, case) = head(path)?;
             let k = case.truth.n_clusters() as f64;
-            Ok((group, k, answers(&case)?))
+            let (answers, possible) = answers(&case)?;
+            Ok((group, k, answers, possible))
         })
         .collect::<std::result::Result<_, Any>>()?;
     let mut found: BTreeMap<&str, BTreeMap<&str, Draws>> = BTreeMap::new();
-    let (mut inside, mut width) = (0, Vec::new());
-    for (group, k, answers) in &rows {
+    for (group, k, answers, _) in &rows {
         for (name, own) in answers {
             found.entry(name).or_default().entry(group).or_default().push((*own, *k));
         }
-        let criteria = answers.iter().take_while(|(name, _)| name != "recommended").map(|a| a.1);
-        let (low, high) =
-            criteria.fold((f64::MAX, f64::MIN), |(low, high), k| (low.min(k), high.max(k)));
-        inside += usize::from((low..=high).contains(k));
-        width.push(high / low);
     }
     println!(
         "| | median relative error over groups | mean | groups within 25 % | within a factor of 2 \
@@ -86,11 +103,7 @@ pub(crate) fn table(folder: &Path) -> std::result::Result<(), Any> {
             own.len()
         );
     }
-    println!(
-        "\nfrom the least to the largest of the criteria: holds the number of classes in \
-         {inside} of {} ensembles, median ratio of its ends {:.1}",
-        rows.len(),
-        median(width)
-    );
+    ranges("from the least to the largest of the criteria", &rows, of_criteria);
+    ranges("the numbers given as possible", &rows, |row| row.3);
     Ok(())
 }
