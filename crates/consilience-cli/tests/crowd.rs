@@ -221,6 +221,29 @@ fn parameters_of_the_methods() {
     folder.ok(&format!("{crowd} --param shared=1"));
 }
 
+/// Fourteen workers who say what the first of them says, who is often wrong, outvote the others.
+#[test]
+fn copies_are_named_and_may_be_counted_once() {
+    let folder = folder();
+    let (mut dice, mut rows) = (Dice::new(5), answers());
+    let blind: Vec<[i64; 4]> = (0..4 * SHOWN)
+        .map(|i| [0, (i / SHOWN) as i64, (i % OBJECTS) as i64, dice.below(CLASSES as u64) as i64])
+        .collect();
+    rows.retain(|row| row[0] != 0);
+    for worker in [0].into_iter().chain(20..33) {
+        rows.extend(blind.iter().map(|&[_, task, item, group]| [worker, task, item, group]));
+    }
+    folder.write("copied.csv", csv(&rows));
+    let crowd = format!("crowd copied.csv --clusters {CLASSES} --truth truth.csv");
+    let all = folder.json(&crowd);
+    let names: Vec<String> = [0].into_iter().chain(20..33).map(|w: i64| w.to_string()).collect();
+    assert_eq!(all["copies"], serde_json::json!([names]));
+    let once = folder.json(&format!("{crowd} --param copies_once=true"));
+    assert_eq!((&once["copies"], &once["workers"]), (&all["copies"], &12.into()));
+    let ari = |reply: &serde_json::Value| reply["scores"]["ari"].as_f64().unwrap();
+    assert!(ari(&once) > 0.9 && ari(&once) > ari(&all) + 0.2, "{once} {all}");
+}
+
 #[test]
 fn the_number_of_clusters_may_be_left_open() {
     let folder = folder();

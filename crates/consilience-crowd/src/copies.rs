@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use consilience_core::{Result, room};
+use consilience_core::{Error, MemoryBudget, Result, ensure, room};
 
-use crate::answers::{Answers, Task};
+use crate::answer_counts::AnswerCounts;
+use crate::answers::{Answers, GroupAnswer, Task};
 
 /// Nats that equal answers must be improbable by for workers who do not know of each other, at the
 /// rate at which answers about the same pairs differ: once in a million.
@@ -38,42 +39,156 @@ impl Said {
     }
 }
 
-/// A sentence about workers who gave equal answers to equal questions, so many that they hardly
-/// came to them each alone. A crowd without contradictions has none: there everybody may be right.
+/// Sets of workers, by their own numbers, who gave equal answers to equal questions, so many that
+/// they hardly came to them each alone: at the rate at which two answers about the same pair
+/// contradict each other, where each set counts once. A crowd without contradictions has none:
+/// there everybody may be right.
 ///
-/// `contradictions` is the share of the pairs of answers about the same two objects that contradict
-/// each other. O(items + w log w) for w workers.
-pub(crate) fn note(answers: &Answers, contradictions: f64) -> Result<Option<String>> {
-    let nats = -(1.0 - contradictions).ln();
+/// O(items + w log w) for w workers where all answers differ, else as [`AnswerCounts::of`].
+pub(crate) fn sets(answers: &Answers, budget: MemoryBudget) -> Result<Vec<Vec<usize>>> {
     let mut said = room::filled(answers.n_workers(), Said::default())?;
     answers.tasks().for_each(|task| said[task.worker].add(task));
-    let improbable = |s: &&Said| s.answers as f64 * nats > IMPROBABLE;
-    let mut sets = BTreeMap::<(u64, usize), usize>::new();
-    for s in said.iter().filter(|s| s.tells()).filter(improbable) {
-        *sets.entry((s.hash, s.answers)).or_default() += 1;
+    let mut sets = BTreeMap::<(u64, usize), Vec<usize>>::new();
+    for (s, &worker) in said.iter().zip(answers.workers()).filter(|(s, _)| s.tells()) {
+        sets.entry((s.hash, s.answers)).or_default().push(worker);
     }
-    let equal: Vec<usize> = sets.into_values().filter(|&workers| workers > 1).collect();
-    let workers: usize = equal.iter().sum();
-    let sets = match equal.len() {
-        0 => return Ok(None),
+    sets.retain(|_, set| set.len() > 1);
+    if sets.is_empty() {
+        return Ok(Vec::new());
+    }
+    let others: Vec<usize> = sets.values().flat_map(|set| &set[1..]).copied().collect();
+    let once = AnswerCounts::of(&answers.without_workers(&others)?, budget)?;
+    let nats = -(1.0 - once.contradictions()).ln();
+    sets.retain(|&(_, answers), _| answers as f64 * nats > IMPROBABLE);
+    let mut sets: Vec<_> = sets.into_values().collect();
+    sets.sort_unstable();
+    Ok(sets)
+}
+
+/// A sentence about these sets.
+pub(crate) fn note(sets: &[Vec<usize>]) -> Option<String> {
+    let workers: usize = sets.iter().map(Vec::len).sum();
+    let sets = match sets.len() {
+        0 => return None,
         1 => String::new(),
         more => format!(" in {more} sets"),
     };
-    Ok(Some(format!(
-        "{workers} workers{sets} gave the same answers to the same questions: if some copied, keep \
-         one of each, for every worker counts as a witness"
-    )))
+    Some(format!(
+        "{workers} workers{sets} gave the same answers to the same questions: if some copied, count \
+         one of each, for every worker is a witness"
+    ))
+}
+
+/// A sentence about workers who were asked about the same pairs again, where that is a tenth of all
+/// answers on single pairs at least.
+pub(crate) fn repeats(answers: &Answers) -> Option<String> {
+    let mut tasks = answers.tasks().filter(|task| task.n_items() == 2).peekable();
+    let (mut asked, mut all, mut repeated) = (Vec::new(), 0, 0);
+    // Tasks are in the order of the workers.
+    while let Some(task) = tasks.next() {
+        let mut items = task.groups().flatten().copied();
+        asked.push((items.next(), items.next()));
+        if tasks.peek().is_some_and(|next| next.worker == task.worker) {
+            continue;
+        }
+        let count = asked.len();
+        asked.sort_unstable();
+        asked.dedup();
+        all += count;
+        repeated += count - asked.len();
+        asked.clear();
+    }
+    (repeated * 10 >= all && repeated > 0).then(|| {
+        format!(
+            "{repeated} of {all} answers on pairs were given again by the same worker, and all are \
+             counted: where a worker repeats the same errors, as a model that is asked again does, \
+             keep one answer of a worker on a pair"
+        )
+    })
+}
+
+impl Answers {
+    /// Workers who may have copied: sets of those, by their own numbers, who gave equal answers to
+    /// equal questions, so many that this would happen to workers who do not know of each other
+    /// once in a million times, at the rate at which answers about the same pair differ, each set
+    /// counted once. A crowd that does not contradict itself has none: there everybody may be
+    /// right.
+    ///
+    /// To count one of each set, leave the others out:
+    ///
+    /// ```
+    /// use consilience::MemoryBudget;
+    /// use consilience::crowd::{Answers, PairAnswer};
+    ///
+    /// // Three workers compare all pairs of twelve objects, each wrong on every fifth pair; the
+    /// // fourth says what the second says.
+    /// let mut rows = Vec::new();
+    /// for (p, (i, j)) in (0..12).flat_map(|j| (0..j).map(move |i| (i, j))).enumerate() {
+    ///     for worker in 0..4 {
+    ///         let wrong = (p + worker.min(3 - worker % 2 * 2)) % 5 == 0;
+    ///         rows.push(PairAnswer { worker, i, j, same: (i % 2 == j % 2) != wrong });
+    ///     }
+    /// }
+    /// let answers = Answers::from_pairs(12, &rows)?;
+    /// let copies = answers.copies(MemoryBudget::default())?;
+    /// assert_eq!(copies, [[1, 3]]);
+    /// let others: Vec<usize> = copies.iter().flat_map(|set| &set[1..]).copied().collect();
+    /// assert_eq!(answers.without_workers(&others)?.workers(), [0, 1, 2]);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// Who changed a few of the answers is not found, nor are answers of a model that was asked
+    /// several times: give all that one mind said to one worker.
+    ///
+    /// # Complexity
+    /// That of [`AnswerCounts::of`](crate::AnswerCounts::of).
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget.
+    pub fn copies(&self, budget: MemoryBudget) -> Result<Vec<Vec<usize>>> {
+        sets(self, budget)
+    }
+
+    /// The answers of all workers but these, who are named by their own numbers.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for a worker who is none
+    /// of this crowd, [`ErrorKind::Empty`](consilience_core::ErrorKind::Empty) where none is left.
+    ///
+    /// # Complexity
+    /// Sorting the rows that are left, O(m log m).
+    pub fn without_workers(&self, workers: &[usize]) -> Result<Self> {
+        let mut kept = room::filled(self.n_workers(), true)?;
+        for worker in workers {
+            let place = self.workers().binary_search(worker);
+            let place = place.map_err(|_| Error::out_of_range(format!("no worker {worker}")))?;
+            kept[place] = false;
+        }
+        ensure!(kept.contains(&true), empty("all {} workers are left out", self.n_workers()));
+        // Who compared nothing is a worker too.
+        let left = self.workers().iter().zip(&kept).filter(|(_, kept)| **kept);
+        let alone = |&worker| GroupAnswer { worker, task: self.n_tasks(), item: 0, group: 0 };
+        let mut rows: Vec<GroupAnswer> = left.map(|(worker, _)| alone(worker)).collect();
+        for (t, task) in self.tasks().enumerate().filter(|(_, task)| kept[task.worker]) {
+            let worker = self.workers()[task.worker];
+            for (group, items) in task.groups().enumerate() {
+                let objects = items.iter().map(|&i| self.answered()[i as usize] as usize);
+                rows.extend(objects.map(|item| GroupAnswer { worker, task: t, item, group }));
+            }
+        }
+        Answers::from_groupings(self.n_objects(), &rows)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use consilience_core::{Clusters, Seed};
+    use consilience_core::{Clusters, ErrorKind, MemoryBudget, Seed};
 
-    use crate::{Answers, CrowdClustering, PairAnswer};
+    use crate::{Answers, CrowdClustering, GroupAnswer, PairAnswer};
 
     /// Six workers, each right in `accuracy`, about all pairs of 16 objects, and `copies` more who
     /// say what the first says, in another order.
-    fn notes(accuracy: f64, copies: usize) -> Vec<String> {
+    fn crowd(accuracy: f64, copies: usize) -> Answers {
         let mut draw = Seed(4).stream();
         let pairs = (0..16).flat_map(|j| (0..j).map(move |i| (i, j)));
         let mut rows: Vec<PairAnswer> = (0..6)
@@ -87,7 +202,11 @@ mod tests {
         for worker in 6..6 + copies {
             rows.extend(first.iter().map(|&answer| PairAnswer { worker, ..answer }));
         }
-        let answers = Answers::from_pairs(16, &rows).unwrap();
+        Answers::from_pairs(16, &rows).unwrap()
+    }
+
+    fn notes(accuracy: f64, copies: usize) -> Vec<String> {
+        let answers = crowd(accuracy, copies);
         CrowdClustering::new(Clusters::Fixed(3)).fit(&answers, &()).unwrap().report.notes
     }
 
@@ -98,5 +217,39 @@ mod tests {
         assert!(copied.iter().any(|n| n.starts_with("3 workers gave the same")), "{copied:?}");
         assert!(!told(&notes(0.8, 0)));
         assert!(!told(&notes(1.0, 2)));
+    }
+
+    #[test]
+    fn answers_given_again_are_told() {
+        let once: Vec<PairAnswer> = crowd(0.8, 0).pairs().collect();
+        let again = |from: usize| {
+            let changed = |a: &PairAnswer| PairAnswer { same: !a.same, i: a.j, j: a.i, ..*a };
+            let rows: Vec<_> =
+                once.iter().copied().chain(once[from..].iter().map(changed)).collect();
+            super::repeats(&Answers::from_pairs(16, &rows).unwrap())
+        };
+        assert_eq!(again(once.len()), None);
+        assert_eq!(again(once.len() - 20), None);
+        let told = again(once.len() - 100).unwrap();
+        assert!(told.starts_with("100 of 820 answers on pairs were given again"), "{told}");
+    }
+
+    #[test]
+    fn left_out_workers_leave_no_trace() {
+        let copied = crowd(0.8, 2);
+        assert_eq!(copied.copies(MemoryBudget::default()).unwrap(), [[0, 6, 7]]);
+        assert!(crowd(1.0, 2).copies(MemoryBudget::default()).unwrap().is_empty());
+        assert_eq!(copied.without_workers(&[7, 6, 7]).unwrap(), crowd(0.8, 0));
+        assert_eq!(copied.without_workers(&[]).unwrap(), copied);
+        let fails = |workers: &[usize]| copied.without_workers(workers).unwrap_err().kind();
+        assert_eq!(fails(&[8]), ErrorKind::OutOfRange);
+        assert_eq!(fails(&[0, 1, 2, 3, 4, 5, 6, 7]), ErrorKind::Empty);
+
+        // Who compared nothing stays a worker, and objects that nobody else saw are not answered.
+        let group = |worker, item| GroupAnswer { worker, task: 0, item, group: item };
+        let rows = [group(3, 0), group(4, 1), group(4, 2), group(5, 0), group(5, 1)];
+        let answers = Answers::from_groupings(3, &rows).unwrap();
+        let left = answers.without_workers(&[4]).unwrap();
+        assert_eq!((left.workers(), left.answered()), (&[3, 5][..], &[0, 1][..]));
     }
 }

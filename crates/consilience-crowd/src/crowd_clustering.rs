@@ -72,12 +72,12 @@ const AFFORDABLE: usize = 500_000_000;
 /// ```
 ///
 /// With [`Clusters::Auto`] the number of clusters is the most probable one of a [`PositionModel`],
-/// which is fitted first unless answers agree as below, or of a planted partition model, where all
-/// tasks are single pairs, at most 200,000 of them, and its evidence is higher by more than 3 nats:
-/// one rate of "same" inside clusters and one between them, so that it knows nothing of workers and
-/// finds many small clusters. Where that is higher by 100 nats than what a look at positions finds,
-/// these are not fitted. [`CrowdResult::completed_rank`] says beside it what the rank of the
-/// completed similarity would be, and the report where the two differ.
+/// which is fitted first unless answers agree as below, or of a planted partition model, where at
+/// most 200,000 pairs were answered and its evidence is higher by more than 3 nats, times s / 2 for
+/// tasks of s items: one rate of "same" inside clusters and one between them, so that it knows
+/// nothing of workers and finds many small clusters. Where it is higher by 100 such nats than what
+/// a look at positions finds, these are not fitted. [`CrowdResult::completed_rank`] says beside it
+/// what the rank of the completed similarity would be, and the report where the two differ.
 ///
 /// Answers that are all alike need no model, and every method takes them at their word. Where no
 /// two objects were called the same, each is a cluster of its own, if the number is automatic or
@@ -201,7 +201,8 @@ impl CrowdClustering {
         // Of every object, answered or not: probabilities while they are found and in the result.
         self.budget.check_table("memberships", n, given.unwrap_or(1), 24)?;
         let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
-        report.notes.extend(copies::note(answers, counts.contradictions())?);
+        let copies = copies::sets(answers, self.budget)?;
+        report.notes.extend(copies::note(&copies).into_iter().chain(copies::repeats(answers)));
         let consistent = unanimous::consistent(answers, &counts, given, self.budget, observer)?;
         let number = match (given, consistent.as_ref().and_then(Unanimous::clusters)) {
             (Some(k), _) | (None, Some(k)) => Number { k, count: None, rank: None, fitted: None },
@@ -244,7 +245,7 @@ impl CrowdClustering {
         let looking = self.alternative(alternative);
         let mut result =
             looking.result(answers, (&model, columns), found, &mut report, observer)?;
-        (result.cluster_count, result.completed_rank) = (count, number.rank);
+        (result.cluster_count, result.completed_rank, result.copies) = (count, number.rank, copies);
         told::describe(&mut report, &result, answers, (asked, k), unanimous.as_ref());
         Ok(Fit::new(result, report))
     }
@@ -332,19 +333,20 @@ impl CrowdClustering {
             let seed = self.seed.derive("crowd planted count", 0);
             planted_partition::count(answers, counts, &planted.labels, seed, observer)
         };
-        if let Some(planted) = &planted
-            && planted.evidence > positions::about(positions, answers, counts, observer)? + FAR
-        {
-            return Ok((Some(count(planted)?), None));
+        let nats = |evidence: f64| evidence * planted_partition::weight(answers);
+        if let Some(planted) = &planted {
+            let about = positions::about(positions, answers, counts, observer)?;
+            if nats(planted.evidence - about) > FAR {
+                return Ok((Some(count(planted)?), None));
+            }
         }
         let fitted = positions::fit(positions, None, answers, counts, observer)?;
-        let better = planted.filter(|planted| planted.evidence > fitted.bound + CLEAR);
+        let better = planted.filter(|planted| nats(planted.evidence - fitted.bound) > CLEAR);
         Ok((better.as_ref().map(count).transpose()?, Some(fitted)))
     }
 
-    /// The method that was asked for; `Pairs` for `Auto` where there are too few answers for a
-    /// block model, in place of which planted partitions are taken where all answers are on single
-    /// pairs. An object that was compared d times has met its own cluster d / k times in
+    /// The method that was asked for; planted partitions for `Auto` where there are too few answers
+    /// for a block model, or `Pairs` where there are too many pairs for these. An object that was compared d times has met its own cluster d / k times in
     /// expectation: with less than one such answer there is nothing to place it by, but for answers
     /// on pairs that were chosen beforehand. So it is where answers that agree leave more clusters
     /// than were asked for: to a block model these are one.
@@ -420,6 +422,7 @@ impl CrowdClustering {
             penalty_factor: found.factor,
             cluster_count: None,
             completed_rank: None,
+            copies: Vec::new(),
         })
     }
 }
@@ -432,10 +435,6 @@ fn tries_planted(
     budget: MemoryBudget,
     report: &mut Report,
 ) -> bool {
-    // Pair answers of one task depend on each other.
-    if answers.n_larger() != [0, 0] {
-        return false;
-    }
     let why = if counts.n_pairs() > SINGLE {
         TOO_MANY
     } else if planted_partition::check_memory(answers, counts, budget).is_err() {
@@ -635,15 +634,18 @@ impl Task<'_> {
         })
     }
 
-    /// The block models, or planted partitions where tasks are single pairs and workers' answers
-    /// are more probable under these.
+    /// The block models, or planted partitions where workers' answers are more probable under them.
     fn auto(&self, report: &mut Report) -> Result<Found> {
         let mut own = Report::default();
         let blocks = self.blocks(report, &mut own)?;
         report.stages.append(&mut own.stages);
         let held = blocks.soft.as_ref().map_or(0, |q| q.len() * size_of::<f64>());
         let (answers, budget) = (self.answers, self.model.budget().beside(held));
-        if !tries_planted(answers, self.counts, budget, report) {
+        // Of larger tasks block models tell more, unless they do not find the clusters.
+        let all_found = || unanimous::clusters(&blocks.labels) >= self.k;
+        if (answers.n_larger() != [0, 0] && all_found())
+            || !tries_planted(answers, self.counts, budget, report)
+        {
             report.adopt(own);
             return Ok(blocks);
         }

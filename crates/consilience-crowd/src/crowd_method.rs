@@ -13,11 +13,12 @@
 pub enum CrowdMethod {
     /// `BlockByWorker` where its [evidence](crate::CrowdResult::evidence) is higher than that of
     /// `Block` by more than 3 nats, else `Block`; `Block` alone where there are too many rows and
-    /// clusters for both. `PlantedPartition` where all tasks are single pairs, up to 200,000 of
-    /// them, and the answers are more probable under it, every worker having an own rate inside
-    /// clusters and one between them, or the objects were compared less often than there are
-    /// clusters; `Pairs` where they were in other tasks, and where answers that agree leave more
-    /// clusters than were asked for.
+    /// clusters for both. `PlantedPartition` where up to 200,000 pairs were answered and the
+    /// answers are more probable under it, every worker having an own rate inside clusters and one
+    /// between them (of tasks of more than two items only where block models find fewer clusters
+    /// than were asked for), or the objects were compared less often than there are clusters;
+    /// `Pairs` where more pairs were answered, and where answers that agree leave more clusters
+    /// than were asked for.
     #[default]
     Auto,
     /// The worker-aware block model, [`BlockModel`](crate::BlockModel).

@@ -83,6 +83,9 @@ pub struct CrowdResult {
     /// The rank of the completed similarity, where the number of clusters was automatic, answers
     /// contradict each other, at most 1,200 objects were compared and the memory budget allows it.
     pub completed_rank: Option<CompletedRank>,
+    /// Sets of workers who may have copied from each other, as [`Answers::copies`] finds them. All
+    /// are counted, and outvote others: leave them out by [`Answers::without_workers`].
+    pub copies: Vec<Vec<usize>>,
 }
 
 impl CrowdResult {

@@ -148,6 +148,8 @@ pub(crate) struct CrowdResultFields {
     cluster_count: Option<ClusterCount>,
     #[serde(default)]
     completed_rank: Option<CompletedRank>,
+    #[serde(default)]
+    copies: Vec<Vec<usize>>,
 }
 
 impl TryFrom<CrowdResultFields> for CrowdResult {
@@ -176,6 +178,7 @@ impl TryFrom<CrowdResultFields> for CrowdResult {
             penalty_factor: fields.penalty_factor,
             cluster_count: fields.cluster_count,
             completed_rank: fields.completed_rank,
+            copies: fields.copies,
         })
     }
 }

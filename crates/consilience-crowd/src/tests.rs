@@ -51,6 +51,20 @@ fn every_method_finds_a_clear_structure() {
     }
 }
 
+/// Thirty classes in tasks of eight: block models find four to nine of them.
+#[test]
+fn many_classes_are_found_in_small_groups() {
+    for seed in 0..2 {
+        let rows = crowd(30, 120, 20, (10, 8), 0.1, 0, seed);
+        let answers = Answers::from_groupings(120, &rows).unwrap();
+        for clusters in [Clusters::Fixed(30), Clusters::Auto] {
+            let found = CrowdClustering::new(clusters).seed(Seed(seed)).fit(&answers, &()).unwrap();
+            let ari = scores::adjusted_rand(&truth(120, 30), &found.output.partition).unwrap();
+            assert!(ari > 0.5, "{clusters:?}: {ari:.2}, {:?}", found.report.notes);
+        }
+    }
+}
+
 /// Workers who never err about a ring of two halves, each object compared with the next three.
 fn ring(n: usize) -> Answers {
     let pair = |worker, i, step| {

@@ -3,8 +3,8 @@ use std::cmp::Ordering::Equal;
 use consilience_core::scores::Contingency;
 use consilience_core::ties::first_largest;
 use consilience_core::{
-    Dense, Features, Fit, Linkage, MemoryBudget, Observer, Partition, Report, Result, Seed, Stop,
-    ensure, with_rows,
+    Dense, Error, Features, Fit, Linkage, MemoryBudget, Observer, Partition, Report, Result, Seed,
+    Stop, ensure, with_rows,
 };
 use consilience_num::Float;
 use consilience_num::kmeans::assign;
@@ -24,6 +24,11 @@ const REASONABLE: f64 = 0.5;
 const STRONG: f64 = 0.7;
 /// A Jaccard index from which a cluster counts as highly stable (Hennig 2008).
 const STABLE: f64 = 0.85;
+/// No number is believed whose silhouette is further below the highest: it divides what is one
+/// cluster, as halves do as well where this has edges.
+const GAP: f64 = 0.15;
+/// By how much a silhouette has to be higher for clusters to be other ones.
+const CLEARLY: f64 = 0.1;
 /// Of fewer distinct objects less than two are in one half.
 const FEWEST: usize = 4;
 /// How often the objects are halved.
@@ -36,7 +41,8 @@ const SPLITS: u64 = 3;
 ///
 /// - Their mean silhouette, how much nearer objects are to their own cluster than to the nearest
 ///   other one, is at least 0.5, from which a structure is said to be reasonable; for two clusters
-///   0.7, from which it is strong, since a class far from all others is one against the rest.
+///   0.7, from which it is strong, since a class far from all others is one against the rest. It
+///   is at most 0.15 below the highest of all numbers: what is further below cuts clusters in two.
 /// - Each is found on random halves of the objects, equal ones in the same half. Where the tree of
 ///   a half is cut at the same number and all objects are labelled by the nearest mean, some
 ///   cluster is like it, with a Jaccard index of at least 0.85 on the mean of three splits, from
@@ -187,23 +193,60 @@ impl SilhouetteNumber {
         ensure!(objects >= 4, invalid("{objects} objects to draw; expected at least 4"));
         observer.check()?;
         let mut report = Report::default();
-        let x = report.stage("objects", || self.drawn(features))?;
+        let x = report.stage("objects", || Ok::<_, Error>(self.drawn(features)?.1))?;
         let table = report.stage("silhouettes", || self.table(&x, observer))?;
         report.notes.extend(table.said());
         Ok(Fit::new(table, report))
     }
 
-    /// The objects that are looked at, on the scale of all of them.
-    fn drawn(&self, features: Features<'_>) -> Result<Array2<f64>> {
+    /// The objects that are looked at, by their numbers and on the scale of all of them.
+    fn drawn(&self, features: Features<'_>) -> Result<(Vec<usize>, Array2<f64>)> {
         Missing::Member.check(&features)?;
         let mut stream = self.seed.derive("silhouette objects", 0).stream();
-        let x = with_rows!(features.dense()?, |x| {
+        let (rows, x) = with_rows!(features.dense()?, |x| {
             let whole: Vec<usize> = (0..x.nrows()).filter(|&i| is_whole(x, i)).collect();
             let drawn = stream.sample(whole.len(), self.objects);
             let rows: Vec<usize> = drawn.into_iter().map(|at| whole[at]).collect();
-            self.scale.rows(x, &rows)
+            let x = self.scale.rows(x, &rows);
+            (rows, x)
         });
-        Ok(unit_table(&Dense::from(x.view())))
+        Ok((rows, unit_table(&Dense::from(x.view()))))
+    }
+
+    /// So many clusters of the objects that were looked at, all others at the nearest mean, where
+    /// these have a clearly higher mean silhouette than given ones: those of members that divide a
+    /// large cluster rather than part small ones. Never where features have holes.
+    ///
+    /// # Errors
+    /// As [`SilhouetteNumber`]; [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
+    #[doc(hidden)]
+    pub fn clearer(
+        &self,
+        features: Features<'_>,
+        clusters: usize,
+        than: &Partition,
+        observer: &dyn Observer,
+    ) -> Result<Option<Partition>> {
+        let (rows, x) = self.drawn(features)?;
+        let given = than.select(&rows)?;
+        let all: Vec<usize> = (0..features.n_objects()).collect();
+        let whole = with_rows!(features.dense()?, |x| all.iter().all(|&i| is_whole(x, i)));
+        if !whole || !given.is_complete() {
+            return Ok(None);
+        }
+        let own = partition(&self.tree(x.clone(), observer)?.cut(clusters)?)?;
+        let silhouette = |p: &Partition| -> Result<f64> {
+            Ok(row(&distances_to(&x, p, observer)?, p, p).silhouette)
+        };
+        if silhouette(&own)? < silhouette(&given)? + CLEARLY {
+            return Ok(None);
+        }
+        // Means on the scale of all objects, whose unit may be another.
+        let scaled = with_rows!(features.dense()?, |x| self.scale.rows(x, &all));
+        let scaled = unit_table(&Dense::from(scaled.view()));
+        let (seen, every) = (scaled.select(Axis(0), &rows), (0..rows.len()).collect::<Vec<_>>());
+        let means = means(&seen, &every, &own);
+        partition(&assign(scaled.view(), means.view(), true)).map(Some)
     }
 
     fn table(&self, x: &Array2<f64>, observer: &dyn Observer) -> Result<SilhouetteTable> {
@@ -218,7 +261,8 @@ impl SilhouetteNumber {
         let tree = self.tree(x.clone(), observer)?;
         let rows = silhouettes(x, &tree, largest, observer)?;
         let mut table = SilhouetteTable { rows, clusters: None };
-        let high = |row: &SilhouetteRow| row.silhouette >= asked(row.clusters);
+        let best = table.rows.iter().map(|row| row.silhouette).fold(f64::MIN, f64::max);
+        let high = |row: &SilhouetteRow| row.silhouette >= asked(row.clusters).max(best - GAP);
         if !table.rows.iter().any(high) {
             return Ok(table);
         }
@@ -514,6 +558,44 @@ mod tests {
             let mut stream = Seed(seed).stream();
             let x = Array2::from_shape_simple_fn((300, 2), || stream.below(5) as f64);
             assert_eq!(SilhouetteNumber::new().choose(&x).unwrap().clusters, None);
+        }
+    }
+
+    /// What has edges is cut at the same place on both halves.
+    #[test]
+    fn two_intervals_and_two_lumps_are_two() {
+        for seed in 0..6 {
+            let mut stream = Seed(seed).stream();
+            let interval =
+                Array2::from_shape_fn((300, 1), |(i, _)| (4 * (i % 2)) as f64 + stream.uniform());
+            let lumps = Array2::from_shape_fn((100, 2), |(i, j)| {
+                (14 * (i % 2) * (1 - j)) as f64 + stream.normal()
+            });
+            for x in [interval, lumps] {
+                let found = SilhouetteNumber::new().seed(Seed(seed)).choose(&x).unwrap();
+                assert_eq!(found.clusters, Some(2), "{:?}", found.rows);
+            }
+        }
+    }
+
+    /// Members that cut a large cluster in two; all others are labelled as those that were drawn.
+    #[test]
+    fn clusters_of_a_far_higher_silhouette_are_clearer() {
+        let mut stream = Seed(1).stream();
+        let size = [900, 30, 30, 30];
+        let class: Vec<usize> = (0..4).flat_map(|c| vec![c; size[c]]).collect();
+        let x = Array2::from_shape_fn((990, 2), |(i, j)| {
+            10.0 * [class[i] / 2, class[i] % 2][j] as f64 + stream.normal()
+        });
+        let of = |f: &dyn Fn(usize) -> usize| {
+            Partition::from_labels(&(0..990).map(f).collect::<Vec<_>>()).unwrap()
+        };
+        let truth = of(&|i| class[i]);
+        let cut = of(&|i| if class[i] == 0 { usize::from(x[[i, 0]] > 0.0) } else { 2 + i / 930 });
+        for number in [SilhouetteNumber::new(), SilhouetteNumber::new().objects(500)] {
+            let clearer = |than: &Partition| number.clearer((&x).into(), 4, than, &()).unwrap();
+            assert_eq!(clearer(&cut), Some(truth.clone()));
+            assert_eq!(clearer(&truth), None);
         }
     }
 

@@ -21,7 +21,9 @@ use crate::{ConsensusModel, table};
 /// Where the number of clusters is not given ([`Clusters::Auto`]), the features are asked first: it
 /// is theirs where they fall into compact clusters far from each other, as
 /// [`SilhouetteNumber`](consilience_generate::SilhouetteNumber) finds it, and else what the
-/// members' criteria say. The report has a note of it.
+/// members' criteria say. Where the consensus then has a mean silhouette lower by 0.1 or more than
+/// the clusters that told the number, as where members divide a large cluster rather than part
+/// small ones, these are the result, and join the members. The report has notes of it.
 ///
 /// ```
 /// use consilience::generate::{Generator, KMeans, Scale};
@@ -265,15 +267,32 @@ impl ConsensusClustering {
         let (clusters, asked) = self.number(features, observer)?;
         let made = self.generator.fit_into(features, clusters.fixed(), observer)?;
         let ensemble = made.output;
-        let views = self.generator.views(features)?;
-        let found = self.method.fit(clusters, &ensemble, observer)?;
-        let mut report = joined(asked, joined(made.report, found.report));
+        let mut views = self.generator.views(features)?;
+        let Fit { mut output, report, .. } = self.method.fit(clusters, &ensemble, observer)?;
+        let mut report = joined(asked, joined(made.report, report));
+        let mut ensemble = ensemble;
+        if let Some(clusters) = clusters.fixed() {
+            let number = self.generator.silhouettes();
+            let clearer = report
+                .stage("silhouettes", || number.clearer(features, clusters, &output, observer))?;
+            if let Some(clearer) = clearer {
+                report.notes.push(CLEARER.to_owned());
+                let members = ensemble.members().iter().cloned().chain([clearer.clone()]);
+                ensemble = Ensemble::new(members.collect())?;
+                views.push(self.generator.whole_view(features));
+                output = clearer;
+            }
+        }
         let places = report.stage("prototypes", || {
             Prototypes::of_members(views, features.dense()?.to_f64()?.view(), &ensemble, observer)
         })?;
-        Ok(Fit::new(ConsensusModel::new(ensemble, found.output, places)?, report))
+        Ok(Fit::new(ConsensusModel::new(ensemble, output, places)?, report))
     }
 }
+
+/// What is said where the clusters are those of the features and not of the members.
+const CLEARER: &str = "the members' consensus has other clusters of a far lower silhouette: taken \
+                       are those that say how many there are, which are one more member";
 
 /// A report, with the stages and notes of what came before it before its own.
 fn joined(made: Report, mut found: Report) -> Report {

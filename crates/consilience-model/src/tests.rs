@@ -300,6 +300,30 @@ fn features_in_compact_clusters_say_how_many() {
     assert!(said("numbers of clusters from 2 to"), "{:?}", found.notes);
 }
 
+/// k-means cuts the large class rather than part the small ones; the features know better.
+#[test]
+fn clusters_of_a_far_higher_silhouette_are_taken() {
+    let mut replaced = 0;
+    for seed in 0..8 {
+        let mut stream = Seed(seed).stream();
+        let class = |i: usize| if i < 600 { 0 } else { 1 + (i - 600) / 25 };
+        let x = Array2::from_shape_fn((675, 2), |(i, j)| {
+            10.0 * [class(i) / 2, class(i) % 2][j] as f64 + stream.normal()
+        });
+        let truth = Partition::from_fn(675, |i| Some(class(i) as u64)).unwrap();
+        let fit = ConsensusClustering::new(Clusters::Auto).seed(Seed(seed)).fit(&x, &()).unwrap();
+        let (model, notes) = (fit.output, fit.report.notes);
+        assert!(adjusted_rand(model.partition(), &truth).unwrap() > 0.95, "{seed}: {notes:?}");
+        let told = notes.iter().any(|note| note.contains("far lower silhouette"));
+        assert_eq!(model.ensemble().n_members(), 20 + usize::from(told));
+        replaced += usize::from(told);
+        // New objects of a small class go to it, by the members' votes.
+        let placed = Partition::from_labels(&model.assign(&x).unwrap()).unwrap();
+        assert!(adjusted_rand(&placed, &truth).unwrap() > 0.95, "{seed}");
+    }
+    assert!(replaced > 0);
+}
+
 #[test]
 fn bad_input_is_told() {
     let x = clouds(60, 3, 7);

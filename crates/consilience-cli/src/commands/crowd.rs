@@ -34,7 +34,12 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
         .table("--soft", "memberships", args.soft.as_deref())?;
 
     let start = Instant::now();
-    let Read { table, answers, truth } = read(args, path, method.shared, terminal)?;
+    let Read { table, mut answers, truth } = read(args, path, method.shared, terminal)?;
+    let mut copies = Vec::new();
+    if method.copies_once {
+        copies = answers.copies(memory::budget())?;
+        answers = one_of_each(&copies, &answers, terminal)?;
+    }
     let reading = start.elapsed();
 
     let start = Instant::now();
@@ -59,6 +64,10 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
         .report(&fit.report);
     number(result, &mut summary);
     workers(&table, result, &mut summary);
+    if copies.is_empty() {
+        copies.clone_from(&result.copies);
+    }
+    copied(&table, &copies, &mut summary);
     summary.times(reading, [], total);
     if args.ask > 0 {
         let asked = result.ask_pairs_within(&answers, args.ask, memory::budget(), terminal)?;
@@ -82,6 +91,27 @@ fn only_with_auto(clusters: Count, params: &[String]) -> Outcome<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// The answers of one worker of each set, and of all who are in none.
+fn one_of_each(copies: &[Vec<usize>], answers: &Answers, terminal: &Terminal) -> Outcome<Answers> {
+    let others: Vec<usize> = copies.iter().flat_map(|set| &set[1..]).copied().collect();
+    let count = number_of(others.len() as u64, "worker");
+    terminal.note(match others.len() {
+        0 => "no workers gave the same answers to the same questions".to_owned(),
+        _ => format!("{count} left out, who gave the same answers as another"),
+    });
+    Ok(answers.without_workers(&others)?)
+}
+
+/// Who may have copied from whom.
+fn copied(table: &AnswerTable, copies: &[Vec<usize>], summary: &mut Summary) {
+    let names = |set: &Vec<usize>| set.iter().map(|&w| table.worker(w)).collect::<Vec<_>>();
+    let sets: Vec<Vec<String>> = copies.iter().map(names).collect();
+    for set in &sets {
+        summary.line("same answers", set.join(", "));
+    }
+    summary.data("copies", sets);
 }
 
 /// What was read.

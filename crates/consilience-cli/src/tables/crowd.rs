@@ -14,6 +14,11 @@ pub(super) const SHARED: Meaning = [
 ];
 const ALTERNATIVE: Meaning =
     ["looks for workers who group by another criterion", "true", "true, false"];
+const COPIES: Meaning = [
+    "of workers who gave the same answers to the same questions, as copies do, one is counted",
+    "false",
+    "true, false",
+];
 pub(super) const APART: Meaning = [
     "pairs that at most this share of answers calls the same are known to be apart",
     "0",
@@ -45,6 +50,7 @@ macro_rules! crowd {
             $name, Crowd::made,
             |ask: &Ask<Clusters>| Crowd::new(CrowdMethod::$method, ask),
             shared: count => Crowd::shared; SHARED,
+            copies_once: flag => Crowd::copies_once; COPIES,
             alternative | second_answer: flag => Crowd::alternative; ALTERNATIVE
             $($own)*
         )
@@ -98,6 +104,7 @@ pub(crate) static METHODS: [Choice<Crowd, Ask<Clusters>>; 11] = [
         name: "rmc",
         params: &[
             Param { names: &["shared"], meaning: SHARED },
+            Param { names: &["copies_once"], meaning: COPIES },
             Param { names: &["c", "error_weight"], meaning: ERROR_WEIGHT },
             Param { names: &["d0", "apart_below"], meaning: APART },
             Param { names: &["d1", "together_above"], meaning: TOGETHER },
@@ -117,6 +124,8 @@ pub(crate) static METHODS: [Choice<Crowd, Ask<Clusters>>; 11] = [
 pub(crate) struct Crowd {
     pub(crate) clustering: CrowdClustering,
     pub(crate) shared: usize,
+    /// Whether of workers who gave the same answers one is counted.
+    pub(crate) copies_once: bool,
     model: BlockModel,
     positions: PositionModel,
 }
@@ -129,6 +138,7 @@ impl Crowd {
                 .seed(ask.seed)
                 .memory_budget(ask.budget),
             shared: 1,
+            copies_once: false,
             // The number of clusters is the clustering's.
             model: BlockModel::new(1),
             positions: PositionModel::new(ask.clusters),
@@ -137,6 +147,11 @@ impl Crowd {
 
     fn shared(mut self, shared: usize) -> Self {
         self.shared = shared;
+        self
+    }
+
+    fn copies_once(mut self, once: bool) -> Self {
+        self.copies_once = once;
         self
     }
 
@@ -168,6 +183,9 @@ fn completion(ask: &Ask<Clusters>, params: &Params<'_>) -> Outcome<Crowd> {
     let mut crowd = Crowd::new(CrowdMethod::Rmc, ask);
     if let Some(shared) = count(params, "shared")? {
         crowd = crowd.shared(shared);
+    }
+    if let Some(once) = flag(params, "copies_once")? {
+        crowd = crowd.copies_once(once);
     }
     if let Some(look) = flag(params, "alternative")? {
         crowd = crowd.alternative(look);

@@ -231,6 +231,13 @@ impl Generator {
         Ok(fit)
     }
 
+    /// All features on the scale that members see.
+    #[doc(hidden)]
+    pub fn whole_view(&self, features: Features<'_>) -> View {
+        let maps = self.scale.maps_of(features);
+        View { features: features.n_features(), columns: None, maps, projection: None }
+    }
+
     /// The number of clusters by silhouettes, on the scale that members see.
     #[doc(hidden)]
     pub fn silhouettes(&self) -> SilhouetteNumber {
