@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{CLASSES, Dice, Folder, is_number, prepared, truth};
+use common::{CLASSES, Dice, Folder, OBJECTS, is_number, prepared, truth};
 
 const METHODS: [&str; 9] = [
     "fpc",
@@ -35,6 +35,39 @@ fn folder() -> Folder {
     }
     folder.write("pairs.csv", pairs);
     folder
+}
+
+/// Clusters bear the numbers of their classes, as they bear the names of classes that have some.
+#[test]
+fn numbers_of_classes_stay() {
+    let folder = folder();
+    let numbers = ["30", "7", "200", "0"];
+    let known: String = (0..OBJECTS)
+        .map(|i| if i < 3 * CLASSES { numbers[truth()[i] as usize] } else { "" })
+        .map(|number| format!("\"{number}\"\n"))
+        .collect();
+    folder.write("numbers.csv", format!("label\n{known}"));
+    let rows = |name: &str| -> Vec<String> {
+        folder.text(name).lines().skip(1).map(str::to_owned).collect()
+    };
+    for method in ["auto", "kmeans", "constrained-kmeans", "nnc"] {
+        folder.ok(&format!(
+            "cluster x.csv --method {method} --labels numbers.csv -o out.csv --predict x.csv \
+             --predicted again.csv"
+        ));
+        let right = |row: (usize, &String)| *row.1 == numbers[truth()[row.0] as usize];
+        for found in ["out.csv", "again.csv"] {
+            let right = rows(found).iter().enumerate().filter(|&row| right(row)).count();
+            assert!(10 * right > 9 * OBJECTS, "{method}, {found}: {right}");
+        }
+    }
+    // More clusters than classes: the least numbers that are free.
+    folder.ok("cluster x.csv --method kmeans --labels numbers.csv --clusters 6 -o out.csv");
+    let mut found: Vec<u32> = rows("out.csv").iter().map(|row| row.parse().unwrap()).collect();
+    found.sort_unstable();
+    found.dedup();
+    assert_eq!(found.len(), 6);
+    assert!(found.iter().filter(|f| ![0, 7, 30, 200].contains(f)).all(|f| *f < 4), "{found:?}");
 }
 
 #[test]

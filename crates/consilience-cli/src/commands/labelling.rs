@@ -91,7 +91,7 @@ pub(super) struct Beside {
     new: Option<Table>,
     truth: Option<Labels>,
     ids: Option<ObjectIds>,
-    /// Labels that were known beforehand, whose names the clusters get.
+    /// Labels that were known beforehand, whose names or numbers the clusters get.
     known: Option<Labels>,
 }
 
@@ -112,13 +112,24 @@ impl Beside {
         common: &Common,
         terminal: &Terminal,
     ) -> Outcome<()> {
-        let known = self.known.as_ref().filter(|known| known.text);
+        let known = self.known.as_ref();
         let names = known.map(|known| names::of_clusters(partition, known)).transpose()?.flatten();
+        let numbers = known.map(|known| names::numbers_of(partition, known)).transpose()?.flatten();
+        let numbered = |label: Option<usize>| Some(numbers.as_ref()?[label?]);
+        let own: Option<Vec<usize>> = partition.iter().map(numbered).collect();
+        let found = match (&names, &own) {
+            (Some(names), _) => Labelled::Named(partition, names),
+            (None, Some(own)) => Labelled::Numbers(own),
+            (None, None) => Labelled::One(partition),
+        };
         outputs.ids_of("-o", self.ids.as_ref(), terminal);
-        outputs.labels("-o", named(partition, names.as_deref()), terminal)?;
+        outputs.labels("-o", found, terminal)?;
         if let Some(new) = &self.new {
             // In the numbers of the clustering, which a partition of the new objects would lose.
-            let labels = assign(new.view())?;
+            let mut labels = assign(new.view())?;
+            if let (Some(numbers), true) = (&numbers, own.is_some()) {
+                labels.iter_mut().for_each(|label| *label = numbers[*label]);
+            }
             outputs.ids_of("--predicted", new.ids.as_ref(), terminal);
             if let Some(names) = &names {
                 let called = labels.iter().map(|&cluster| Some(&names[cluster]));
@@ -137,8 +148,4 @@ impl Beside {
         }
         outputs.conclude(summary, common, terminal)
     }
-}
-
-fn named<'a>(partition: &'a Partition, names: Option<&'a [String]>) -> Labelled<'a> {
-    names.map_or(Labelled::One(partition), |names| Labelled::Named(partition, names))
 }
