@@ -174,15 +174,16 @@ impl AnswerCounts {
         ObservedPairs::from_shares(self.n_objects(), shares, thresholds)
     }
 
-    /// The share of the pairs of answers about the same two objects that contradict each other.
-    pub(crate) fn contradictions(&self) -> f64 {
+    /// How many pairs of answers about the same two objects contradict each other, and how many
+    /// pairs there are.
+    pub(crate) fn contradictions(&self) -> [f64; 2] {
         let (mut differ, mut all) = (0.0, 0.0);
         for (&same, &answers) in self.together.iter().zip(&self.both) {
             let (same, answers) = (f64::from(same), f64::from(answers));
             differ += same * (answers - same);
             all += answers * (answers - 1.0) / 2.0;
         }
-        if all > 0.0 { differ / all } else { 0.0 }
+        [differ, all]
     }
 
     /// What the answers say of every pair; `None` where pairs differ, or there are none.

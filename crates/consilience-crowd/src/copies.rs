@@ -58,15 +58,25 @@ pub(crate) fn sets(answers: &Answers, budget: MemoryBudget) -> Result<Vec<Vec<us
     }
     let others: Vec<usize> = sets.values().flat_map(|set| &set[1..]).copied().collect();
     let once = AnswerCounts::of(&answers.without_workers(&others)?, budget)?;
-    let nats = -(1.0 - once.contradictions()).ln();
+    let [differ, pairs] = once.contradictions();
+    let nats = -(1.0 - differ / pairs.max(1.0)).ln();
     sets.retain(|&(_, answers), _| answers as f64 * nats > IMPROBABLE);
     let mut sets: Vec<_> = sets.into_values().collect();
     sets.sort_unstable();
     Ok(sets)
 }
 
+/// What there is to say of these sets, and of answers given again.
+pub(crate) fn notes(
+    answers: &Answers,
+    counts: &AnswerCounts,
+    sets: &[Vec<usize>],
+) -> impl Iterator<Item = String> {
+    note(sets).into_iter().chain(repeats(answers, counts))
+}
+
 /// A sentence about these sets.
-pub(crate) fn note(sets: &[Vec<usize>]) -> Option<String> {
+fn note(sets: &[Vec<usize>]) -> Option<String> {
     let workers: usize = sets.iter().map(Vec::len).sum();
     let sets = match sets.len() {
         0 => return None,
@@ -79,30 +89,38 @@ pub(crate) fn note(sets: &[Vec<usize>]) -> Option<String> {
     ))
 }
 
-/// A sentence about workers who were asked about the same pairs again, where that is a tenth of all
-/// answers on single pairs at least.
-pub(crate) fn repeats(answers: &Answers) -> Option<String> {
+/// A sentence about workers who were asked about the same pairs again and repeat their errors: they
+/// contradict themselves less than half as often as different workers contradict each other. Only
+/// where a tenth of all answers on single pairs at least are given again.
+fn repeats(answers: &Answers, counts: &AnswerCounts) -> Option<String> {
     let mut tasks = answers.tasks().filter(|task| task.n_items() == 2).peekable();
     let (mut asked, mut all, mut repeated) = (Vec::new(), 0, 0);
+    let mut own = [0.0, 0.0];
     // Tasks are in the order of the workers.
     while let Some(task) = tasks.next() {
         let mut items = task.groups().flatten().copied();
-        asked.push((items.next(), items.next()));
+        asked.push((items.next(), items.next(), task.groups().count() == 1));
         if tasks.peek().is_some_and(|next| next.worker == task.worker) {
             continue;
         }
-        let count = asked.len();
         asked.sort_unstable();
-        asked.dedup();
-        all += count;
-        repeated += count - asked.len();
+        for pair in asked.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let (count, same) = (pair.len(), pair.iter().filter(|answer| answer.2).count());
+            all += count;
+            repeated += count - 1;
+            own[0] += (same * (count - same)) as f64;
+            own[1] += (count * (count - 1)) as f64 / 2.0;
+        }
         asked.clear();
     }
-    (repeated * 10 >= all && repeated > 0).then(|| {
+    let [differ, pairs] = counts.contradictions();
+    let others = (differ - own[0]) / (pairs - own[1]).max(1.0);
+    let like_others = own[0] >= others * own[1] / 2.0;
+    (repeated * 10 >= all && !like_others).then(|| {
         format!(
-            "{repeated} of {all} answers on pairs were given again by the same worker, and all are \
-             counted: where a worker repeats the same errors, as a model that is asked again does, \
-             keep one answer of a worker on a pair"
+            "{repeated} of {all} answers on pairs were given again by the same worker, who hardly \
+             contradicts himself where different workers contradict each other: all are counted, \
+             and repeated errors with them; keep one answer of a worker on a pair"
         )
     })
 }
@@ -184,7 +202,7 @@ impl Answers {
 mod tests {
     use consilience_core::{Clusters, ErrorKind, MemoryBudget, Seed};
 
-    use crate::{Answers, CrowdClustering, GroupAnswer, PairAnswer};
+    use crate::{AnswerCounts, Answers, CrowdClustering, GroupAnswer, PairAnswer};
 
     /// Six workers, each right in `accuracy`, about all pairs of 16 objects, and `copies` more who
     /// say what the first says, in another order.
@@ -219,19 +237,27 @@ mod tests {
         assert!(!told(&notes(1.0, 2)));
     }
 
+    /// The first of six workers is asked again, and errs as before or anew.
     #[test]
-    fn answers_given_again_are_told() {
+    fn repeated_errors_are_told() {
         let once: Vec<PairAnswer> = crowd(0.8, 0).pairs().collect();
-        let again = |from: usize| {
-            let changed = |a: &PairAnswer| PairAnswer { same: !a.same, i: a.j, j: a.i, ..*a };
-            let rows: Vec<_> =
-                once.iter().copied().chain(once[from..].iter().map(changed)).collect();
-            super::repeats(&Answers::from_pairs(16, &rows).unwrap())
+        let again = |times: usize, alike: bool| {
+            let first = once.iter().filter(|a| a.worker == 0).cycle().take(120 * times);
+            let mut draw = Seed(9).stream();
+            let repeated = first.map(|a| {
+                let same =
+                    if alike { a.same } else { (a.i % 3 == a.j % 3) == (draw.uniform() < 0.8) };
+                PairAnswer { same, i: a.j, j: a.i, ..*a }
+            });
+            let rows: Vec<_> = once.iter().copied().chain(repeated).collect();
+            let answers = Answers::from_pairs(16, &rows).unwrap();
+            let counts = AnswerCounts::of(&answers, MemoryBudget::default()).unwrap();
+            super::repeats(&answers, &counts)
         };
-        assert_eq!(again(once.len()), None);
-        assert_eq!(again(once.len() - 20), None);
-        let told = again(once.len() - 100).unwrap();
-        assert!(told.starts_with("100 of 820 answers on pairs were given again"), "{told}");
+        assert_eq!(again(0, true), None);
+        assert_eq!(again(5, false), None);
+        let told = again(5, true).unwrap();
+        assert!(told.starts_with("600 of 1320 answers on pairs were given again"), "{told}");
     }
 
     #[test]

@@ -32,7 +32,6 @@ const FAR: f64 = 100.0;
 /// Most answered pairs for which planted partitions are tried unasked: with more, their starts take
 /// longer than all else.
 const SINGLE: usize = 200_000;
-/// What is said where there are more.
 const TOO_MANY: &str =
     "with more than 200,000 answered pairs, planted partitions are not tried unasked";
 /// What is said where positions read a part of the answers alone.
@@ -202,7 +201,7 @@ impl CrowdClustering {
         self.budget.check_table("memberships", n, given.unwrap_or(1), 24)?;
         let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
         let copies = copies::sets(answers, self.budget)?;
-        report.notes.extend(copies::note(&copies).into_iter().chain(copies::repeats(answers)));
+        report.notes.extend(copies::notes(answers, &counts, &copies));
         let consistent = unanimous::consistent(answers, &counts, given, self.budget, observer)?;
         let number = match (given, consistent.as_ref().and_then(Unanimous::clusters)) {
             (Some(k), _) | (None, Some(k)) => Number { k, count: None, rank: None, fitted: None },
@@ -634,25 +633,26 @@ impl Task<'_> {
         })
     }
 
-    /// The block models, or planted partitions where workers' answers are more probable under them.
+    /// The block models, or planted partitions where answers are more probable under them.
     fn auto(&self, report: &mut Report) -> Result<Found> {
         let mut own = Report::default();
         let blocks = self.blocks(report, &mut own)?;
         report.stages.append(&mut own.stages);
         let held = blocks.soft.as_ref().map_or(0, |q| q.len() * size_of::<f64>());
         let (answers, budget) = (self.answers, self.model.budget().beside(held));
-        // Of larger tasks block models tell more, unless they do not find the clusters.
-        let all_found = || unanimous::clusters(&blocks.labels) >= self.k;
-        if (answers.n_larger() != [0, 0] && all_found())
-            || !tries_planted(answers, self.counts, budget, report)
-        {
+        let missed = unanimous::held(&blocks.labels) < self.k;
+        // Of larger tasks block models tell more, unless they miss clusters.
+        let pairs = answers.n_larger() == [0, 0];
+        if !(pairs || missed) || !tries_planted(answers, self.counts, budget, report) {
             report.adopt(own);
             return Ok(blocks);
         }
         let planted = self.planted(budget, report)?;
         let probability = |labels| planted_partition::by_workers(answers, labels);
+        // Clusters so small that models with rates for each of them join them.
+        let small = missed && self.k * self.k > answers.answered().len();
         let better = planted.assortative
-            && probability(&planted.labels) > probability(&blocks.labels) + CLEAR;
+            && (small || probability(&planted.labels) > probability(&blocks.labels) + CLEAR);
         if !better {
             report.adopt(own);
             return Ok(blocks);

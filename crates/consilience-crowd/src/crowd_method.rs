@@ -16,9 +16,9 @@ pub enum CrowdMethod {
     /// clusters for both. `PlantedPartition` where up to 200,000 pairs were answered and the
     /// answers are more probable under it, every worker having an own rate inside clusters and one
     /// between them (of tasks of more than two items only where block models find fewer clusters
-    /// than were asked for), or the objects were compared less often than there are clusters;
-    /// `Pairs` where more pairs were answered, and where answers that agree leave more clusters
-    /// than were asked for.
+    /// than were asked for), or these find too few and more than the root of the objects were asked
+    /// for, or the objects were compared less often than there are clusters; `Pairs` where more
+    /// pairs were answered, and where answers that agree leave more clusters than were asked for.
     #[default]
     Auto,
     /// The worker-aware block model, [`BlockModel`](crate::BlockModel).

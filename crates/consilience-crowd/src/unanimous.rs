@@ -1,6 +1,8 @@
 //! Crowds whose answers need no model: they say the same of every pair, that all are apart or all
 //! together, or no answer contradicts another.
 
+use std::collections::BTreeSet;
+
 use consilience_core::{Joined, MemoryBudget, Observer, Pace, Result};
 
 use crate::answer_counts::{AnswerCounts, Verdict};
@@ -28,6 +30,11 @@ impl Unanimous {
 /// How many clusters there are of these labels, at least one.
 pub(crate) fn clusters(labels: &[u32]) -> usize {
     labels.iter().max().map_or(1, |&c| c as usize + 1)
+}
+
+/// How many of them hold objects.
+pub(crate) fn held(labels: &[u32]) -> usize {
+    labels.iter().collect::<BTreeSet<_>>().len()
 }
 
 /// What the answers ask for where they are all alike: `given` is how many clusters were asked for,
