@@ -287,6 +287,6 @@ mod tests {
         let at = lines.iter().position(|line| line.starts_with("  d0 (apart_below)")).unwrap();
         assert!(lines[at].ends_with("calls the same are known to be apart"), "{text}");
         assert_eq!(lines[at + 1].trim(), "default: 0; values: at least 0, below d1");
-        assert_eq!(lines.len(), 1 + 2 * 6, "{text}");
+        assert_eq!(lines.len(), 1 + 2 * 7, "{text}");
     }
 }

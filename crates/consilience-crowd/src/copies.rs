@@ -84,8 +84,8 @@ fn note(sets: &[Vec<usize>]) -> Option<String> {
         more => format!(" in {more} sets"),
     };
     Some(format!(
-        "{workers} workers{sets} gave the same answers to the same questions: if some copied, count \
-         one of each, for every worker is a witness"
+        "{workers} workers{sets} gave the same answers to the same questions: if some copied, \
+         count one of each, for every worker is a witness"
     ))
 }
 
@@ -118,9 +118,9 @@ fn repeats(answers: &Answers, counts: &AnswerCounts) -> Option<String> {
     let like_others = own[0] >= others * own[1] / 2.0;
     (repeated * 10 >= all && !like_others).then(|| {
         format!(
-            "{repeated} of {all} answers on pairs were given again by the same worker, who hardly \
-             contradicts himself where different workers contradict each other: all are counted, \
-             and repeated errors with them; keep one answer of a worker on a pair"
+            "{repeated} of {all} answers on pairs were given again by the same worker, with hardly \
+             a contradiction where different workers contradict each other: all are counted, and \
+             repeated errors with them; keep one answer of a worker on a pair"
         )
     })
 }

@@ -199,8 +199,8 @@ impl CrowdClustering {
         let given = asked.map(|k| k.min(answers.answered().len()).max(1));
         // Of every object, answered or not: probabilities while they are found and in the result.
         self.budget.check_table("memberships", n, given.unwrap_or(1), 24)?;
-        let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
         let copies = copies::sets(answers, self.budget)?;
+        let counts = report.stage("pair counts", || AnswerCounts::of(answers, self.budget))?;
         report.notes.extend(copies::notes(answers, &counts, &copies));
         let consistent = unanimous::consistent(answers, &counts, given, self.budget, observer)?;
         let number = match (given, consistent.as_ref().and_then(Unanimous::clusters)) {
@@ -241,9 +241,8 @@ impl CrowdClustering {
         let (model, columns) = (task.model, task.k);
         // Whoever looks for another criterion counts anew.
         drop(counts);
-        let looking = self.alternative(alternative);
-        let mut result =
-            looking.result(answers, (&model, columns), found, &mut report, observer)?;
+        let (looking, model) = (self.alternative(alternative), (&model, columns));
+        let mut result = looking.result(answers, model, found, &mut report, observer)?;
         (result.cluster_count, result.completed_rank, result.copies) = (count, number.rank, copies);
         told::describe(&mut report, &result, answers, (asked, k), unanimous.as_ref());
         Ok(Fit::new(result, report))
@@ -345,10 +344,10 @@ impl CrowdClustering {
     }
 
     /// The method that was asked for; planted partitions for `Auto` where there are too few answers
-    /// for a block model, or `Pairs` where there are too many pairs for these. An object that was compared d times has met its own cluster d / k times in
-    /// expectation: with less than one such answer there is nothing to place it by, but for answers
-    /// on pairs that were chosen beforehand. So it is where answers that agree leave more clusters
-    /// than were asked for: to a block model these are one.
+    /// for a block model, or `Pairs` where there are too many pairs for these. An object that was
+    /// compared d times has met its own cluster d / k times in expectation: with less than one such
+    /// answer there is nothing to place it by, but for answers on pairs chosen beforehand. So it is
+    /// where answers that agree leave more clusters than were asked for.
     fn suited(
         &self,
         (answers, counts): (&Answers, &AnswerCounts),

@@ -122,8 +122,8 @@ pub(crate) fn best(
     Ok(best.unwrap_or_else(|| model.partition(&nodes, vec![0; n])))
 }
 
-/// What an answer on a pair weighs where models are compared: of s items of a task s - 1 answers are
-/// given, and the others follow from them.
+/// What an answer on a pair weighs where models are compared: of s items of a task s - 1 answers
+/// are given, and the others follow from them.
 pub(crate) fn weight(answers: &Answers) -> f64 {
     let given: usize = answers.tasks().map(|task| task.n_items() - 1).sum();
     given as f64 / answers.n_pair_answers().max(1) as f64

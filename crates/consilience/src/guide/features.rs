@@ -57,8 +57,8 @@
 //! [`consensus_clusters`](crate::generate::Generator::consensus_clusters). Without a number
 //! ([`Clusters::Auto`](crate::Clusters::Auto)) it takes that of the features' silhouettes where
 //! these are clear ([`SilhouetteNumber`](crate::generate::SilhouetteNumber)), and else that of the
-//! members' criteria. In the first case, a note tells where it takes the features' clusters as well,
-//! since those of the members have a far lower silhouette.
+//! members' criteria. In the first case a note tells where it takes the features' clusters as
+//! well, since those of the members have a far lower silhouette.
 //!
 //! ```
 //! use consilience::generate::{Generator, KMeans};
