@@ -183,7 +183,8 @@ impl AnswerCounts {
             differ += same * (answers - same);
             all += answers * (answers - 1.0) / 2.0;
         }
-        [differ, all]
+        // Every pair of objects is there from both sides.
+        [differ / 2.0, all / 2.0]
     }
 
     /// What the answers say of every pair; `None` where pairs differ, or there are none.

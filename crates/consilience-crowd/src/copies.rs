@@ -255,7 +255,10 @@ mod tests {
             super::repeats(&answers, &counts)
         };
         assert_eq!(again(0, true), None);
-        assert_eq!(again(5, false), None);
+        for times in [1, 5, 20] {
+            assert_eq!(again(times, false), None);
+            assert!(again(times, true).is_some());
+        }
         let told = again(5, true).unwrap();
         assert!(told.starts_with("600 of 1320 answers on pairs were given again"), "{told}");
     }
