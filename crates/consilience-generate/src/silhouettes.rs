@@ -241,6 +241,7 @@ impl SilhouetteNumber {
         if silhouette(&own)? < silhouette(&given)? + CLEARLY {
             return Ok(None);
         }
+        self.budget.check_table("scaled features", all.len(), features.n_features(), 16)?;
         // Means on the scale of all objects, whose unit may be another.
         let scaled = with_rows!(features.dense()?, |x| self.scale.rows(x, &all));
         let scaled = unit_table(&Dense::from(scaled.view()));

@@ -266,27 +266,25 @@ impl ConsensusClustering {
     ) -> Result<Fit<ConsensusModel>> {
         let (clusters, asked) = self.number(features, observer)?;
         let made = self.generator.fit_into(features, clusters.fixed(), observer)?;
-        let ensemble = made.output;
+        let mut ensemble = made.output;
         let mut views = self.generator.views(features)?;
-        let Fit { mut output, report, .. } = self.method.fit(clusters, &ensemble, observer)?;
-        let mut report = joined(asked, joined(made.report, report));
-        let mut ensemble = ensemble;
-        if let Some(clusters) = clusters.fixed() {
-            let number = self.generator.silhouettes();
-            let clearer = report
-                .stage("silhouettes", || number.clearer(features, clusters, &output, observer))?;
-            if let Some(clearer) = clearer {
-                report.notes.push(CLEARER.to_owned());
-                let members = ensemble.members().iter().cloned().chain([clearer.clone()]);
-                ensemble = Ensemble::new(members.collect())?;
-                views.push(self.generator.whole_view(features));
-                output = clearer;
-            }
+        let found = self.method.fit(clusters, &ensemble, observer)?;
+        let mut partition = found.output;
+        let mut report = joined(asked, joined(made.report, found.report));
+        if let Some(clusters) = clusters.fixed()
+            && let Some(clearer) = report.stage("silhouettes", || {
+                self.generator.silhouettes().clearer(features, clusters, &partition, observer)
+            })?
+        {
+            report.notes.push(CLEARER.to_owned());
+            ensemble.push(clearer.clone())?;
+            views.push(self.generator.whole_view(features));
+            partition = clearer;
         }
         let places = report.stage("prototypes", || {
             Prototypes::of_members(views, features.dense()?.to_f64()?.view(), &ensemble, observer)
         })?;
-        Ok(Fit::new(ConsensusModel::new(ensemble, output, places)?, report))
+        Ok(Fit::new(ConsensusModel::new(ensemble, partition, places)?, report))
     }
 }
 
