@@ -8,7 +8,7 @@ use crate::fault::{ensure_format, excerpt, listed, malformed};
 use crate::ids::{ObjectIds, Texts};
 use crate::input::Input;
 use crate::label::is_text;
-use crate::lookup::Lookup;
+use crate::lookup::{Lookup, whole};
 #[cfg(feature = "npy")]
 use crate::npz;
 #[cfg(feature = "csv")]
@@ -302,11 +302,11 @@ impl Columns<'_> {
     /// Objects that are called by numbers or, where some cell is text, by names.
     fn named(&self, cells: &[&str]) -> Result<(Vec<usize>, Option<ObjectIds>)> {
         let mut numbers = self.allowance.room(cells.len())?;
-        if cells.iter().all(|cell| cell.parse::<usize>().is_ok()) {
-            numbers.extend(cells.iter().filter_map(|cell| cell.parse::<usize>().ok()));
+        if cells.iter().all(|cell| whole(cell).is_some()) {
+            numbers.extend(cells.iter().filter_map(|cell| whole(cell)));
             return Ok((numbers, None));
         }
-        let wrong = |cell: &str| cell.parse::<usize>().is_err() && !is_text(cell.as_bytes());
+        let wrong = |cell: &str| whole(cell).is_none() && !is_text(cell.as_bytes());
         if let Some(at) = cells.iter().position(|cell| wrong(cell)) {
             let (place, cell) = (self.place(at), excerpt(cells[at]));
             return Err(malformed(format!(
@@ -351,8 +351,8 @@ impl Columns<'_> {
 
 fn yes(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
-        "1" | "true" | "yes" | "same" => Some(true),
-        "0" | "false" | "no" | "apart" => Some(false),
+        "1" | "1.0" | "true" | "yes" | "same" => Some(true),
+        "0" | "0.0" | "false" | "no" | "apart" => Some(false),
         _ => None,
     }
 }
@@ -449,6 +449,9 @@ mod tests {
         let t = table("worker,i,j,same\n7,0,1,TRUE\n7, 2,1,0\n").unwrap();
         assert_eq!((t.form, t.n_objects(), t.worker(7)), (AnswerForm::Pairs, 3, "7".into()));
         assert_eq!(t.rows, [[7, 0, 1, 1], [7, 2, 1, 0]]);
+        // As programs write whole numbers that they keep as floats.
+        let floats = table("worker,i,j,same\n7,0.0,1.0,1.0\n7,2.0,1.0,0.0\n").unwrap();
+        assert_eq!((floats.rows, floats.ids), (t.rows, None));
         let t = table("worker,task,item,keyword\n0,0,0,cat\n0,0,1,cat\n0,0,1,dog\n").unwrap();
         assert_eq!((t.form, t.rows[2]), (AnswerForm::Keywords, [0, 0, 1, 1]));
     }

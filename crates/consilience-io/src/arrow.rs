@@ -17,7 +17,7 @@ use arrow_schema::{ArrowError, DataType};
 use consilience_core::{Observer, Result};
 
 use crate::allowance::Allowance;
-use crate::columnar::{Column, Columnar, Head, INDEX, Kind, Value, refused};
+use crate::columnar::{Column, Columnar, Head, Kind, Value, refused};
 use crate::fault::{ensure_format, malformed, system};
 use crate::input::Contents;
 
@@ -62,13 +62,11 @@ impl<'a> Source<'a> {
         let mut columns = Vec::new();
         for (index, field) in schema.fields().iter().enumerate() {
             let name = field.name().clone();
-            if !name.starts_with(INDEX) {
-                let (kind, refused) = match kind(&name, field.data_type()) {
-                    Ok(kind) => (kind, None),
-                    Err(refused) => (Kind::Number, Some(refused)),
-                };
-                columns.push(Column { name, index, kind, refused });
-            }
+            let (kind, refused) = match kind(&name, field.data_type()) {
+                Ok(kind) => (kind, None),
+                Err(refused) => (Kind::Number, Some(refused)),
+            };
+            columns.push(Column { name, index, kind, refused });
         }
         let blocks = |blocks: Option<flatbuffers::Vector<'_, Block>>| -> Vec<Block> {
             blocks.map(|blocks| blocks.iter().copied().collect()).unwrap_or_default()
@@ -86,7 +84,8 @@ impl<'a> Source<'a> {
             rows = rows.checked_add(rows_of(&bytes)?).ok_or_else(damaged)?;
             allowance.give_back(taken);
         }
-        let head = Head::new(columns, rows, allowance)?;
+        let pandas = schema.metadata().get("pandas");
+        let head = Head::new(columns, pandas.map(String::as_str), rows, allowance)?;
         head.allowance.expect(rows, head.columns.len(), 1)?;
         Ok(Source { file, decoder, batches, head })
     }

@@ -10,9 +10,10 @@ use crate::defects::Defects;
 use crate::fault::{check_not_empty, ensure_format, excerpt, malformed};
 use crate::features::FeatureTable;
 use crate::front::Front;
+use crate::ids::Texts;
 use crate::label::{Label, category, label, number_category};
 use crate::roles::{Role, Wanted, unique_text};
-use crate::table::{Cell, LabelColumns, at};
+use crate::table::{Cell, LabelColumn, LabelColumns, at};
 
 /// What the values of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,14 +38,46 @@ pub(crate) struct Column {
 /// What the description of a table says, and the columns of it that are wanted.
 pub(crate) struct Head {
     pub(crate) columns: Vec<Column>,
+    /// The index of the rows, where it has no name: no column of the table, but what pandas keeps
+    /// of how its rows are called.
+    index: Option<Column>,
     pub(crate) rows: usize,
     pub(crate) allowance: Allowance,
 }
 
 impl Head {
-    pub(crate) fn new(columns: Vec<Column>, rows: usize, allowance: Allowance) -> Result<Self> {
+    /// `pandas` is what that wrote of the table: its index comes last in a file, and first here, as
+    /// in text.
+    pub(crate) fn new(
+        mut columns: Vec<Column>,
+        pandas: Option<&str>,
+        rows: usize,
+        allowance: Allowance,
+    ) -> Result<Self> {
+        let pandas: serde_json::Value =
+            pandas.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        let names = index_names(&pandas);
+        let durations = durations(&pandas);
+        for column in columns.iter_mut().filter(|column| durations.contains(&column.name.as_str()))
+        {
+            column.refused.get_or_insert_with(|| refused(&column.name, "Duration values"));
+        }
+        // Stable: all others stay in their order.
+        columns.sort_by_key(|column| !names.contains(&column.name.as_str()));
+        let (mut nameless, columns): (Vec<_>, Vec<_>) =
+            columns.into_iter().partition(|column| column.name.starts_with(INDEX));
         check_not_empty(rows, columns.len())?;
-        Ok(Head { columns, rows, allowance })
+        // Of several no one tells the rows apart.
+        let index = nameless.pop().filter(|index| nameless.is_empty() && index.refused.is_none());
+        Ok(Head { columns, index, rows, allowance })
+    }
+
+    /// Puts an index without a name in front of the columns, whose roles are given, unless there
+    /// are ids among these.
+    fn take_index(&mut self, roles: &mut Vec<Role>) {
+        let Some(index) = self.index.take().filter(|_| !roles.contains(&Role::Id)) else { return };
+        self.columns.insert(0, index);
+        roles.insert(0, Role::Index);
     }
 
     fn names(&self) -> Vec<String> {
@@ -88,7 +121,22 @@ pub(crate) fn shielded<T>(format: &str, read: impl FnOnce() -> Result<T>) -> Res
 }
 
 /// What pandas calls the index of a table that has no name, which it stores as one more column.
-pub(crate) const INDEX: &str = "__index_level_";
+const INDEX: &str = "__index_level_";
+
+/// The names of the columns that are an index, from what pandas wrote of a table; an index that
+/// only counts has no column.
+fn index_names(pandas: &serde_json::Value) -> Vec<&str> {
+    pandas["index_columns"].as_array().into_iter().flatten().filter_map(|n| n.as_str()).collect()
+}
+
+/// The names of the columns that hold durations, which are plain numbers in a Parquet file.
+fn durations(pandas: &serde_json::Value) -> Vec<&str> {
+    let is_one = |column: &&serde_json::Value| {
+        column["numpy_type"].as_str().is_some_and(|kind| kind.starts_with("timedelta"))
+    };
+    let columns = pandas["columns"].as_array().into_iter().flatten();
+    columns.filter(is_one).filter_map(|column| column["field_name"].as_str()).collect()
+}
 
 /// Why a column of values that are neither numbers nor text is refused, if it is wanted.
 pub(crate) fn refused(name: &str, what: &str) -> String {
@@ -152,6 +200,20 @@ fn choose(head: &mut Head, mut roles: Vec<Role>) -> Result<(Vec<Role>, Front)> {
     Ok((roles, Front::of(id, &values)))
 }
 
+/// The ids that an index without a name gives, where it tells the rows apart.
+fn ids_of_index(index: LabelColumn, notes: &mut Vec<String>) -> Result<Option<Texts>> {
+    let counts = index.numbers_apart().is_some();
+    let apart = counts || index.is_ids();
+    let read =
+        if apart { "read as the ids of the objects" } else { "left out: it has the same twice" };
+    notes.push(format!("the index of the rows was {read}"));
+    if !apart {
+        return Ok(None);
+    }
+    let texts = index.into_texts()?;
+    Ok(Some(if counts { texts.into_row_numbers() } else { texts }))
+}
+
 /// Label columns.
 pub(crate) fn labels(
     mut source: impl Columnar,
@@ -167,6 +229,10 @@ pub(crate) fn labels(
     if maybe {
         roles[0] = if may { Role::Value } else { Role::Skip };
     }
+    if !wanted.by_name_alone {
+        head.take_index(&mut roles);
+    }
+    let may_at = usize::from(roles[0] == Role::Index);
     let (roles, front) = choose(head, roles)?;
     let id = roles.iter().position(|role| role.is_id());
     // One byte per label at least.
@@ -178,16 +244,25 @@ pub(crate) fn labels(
             None => Ok(Label::None),
             Some(value) if Some(column) == id => value.id(&mut digits),
             // What is no label is none of the ids either.
-            Some(value) if may && column == 0 => Ok(value.label().unwrap_or(Label::None)),
+            Some(value) if may && column == may_at => Ok(value.label().unwrap_or(Label::None)),
             Some(value) => value.label(),
         };
         labels.columns[column].push_label(found.map_err(|what| at(row, column, what))?)
     })?;
+    let mut index = None;
     if let Some(id) = id {
         labels.names.remove(id);
-        labels.ids = Some(labels.columns.remove(id).into_texts()?);
+        let column = labels.columns.remove(id);
+        if roles[id] == Role::Index {
+            index = Some(column);
+        } else {
+            labels.ids = Some(column.into_texts()?);
+        }
     }
     labels.find_ids(wanted, front, may, notes)?;
+    if let Some(index) = index.filter(|_| labels.ids.is_none()) {
+        labels.ids = ids_of_index(index, notes)?;
+    }
     Ok(labels)
 }
 
@@ -203,6 +278,10 @@ pub(crate) fn features(
     // Only text is taken for ids without being named so.
     if roles[0] == Role::Maybe && head.columns[0].kind != Kind::Text {
         roles[0] = Role::Value;
+    }
+    // Text in front is what the objects are called.
+    if roles[0] != Role::Maybe {
+        head.take_index(&mut roles);
     }
     let (roles, front) = choose(head, roles)?;
     let (may_miss, roles) = (wanted.missing, &roles[..]);
@@ -230,7 +309,7 @@ fn data<F: Clone>(
     let mut rows = Rows::new(head, roles, convert)?;
     source.read(observer, |row, column, value| rows.push(row, column, value))?;
     rows.check(may_miss, &names, notes)?;
-    rows.finish(n_rows, &names, make)
+    rows.finish(n_rows, &names, notes, make)
 }
 
 /// Features while they are read.
@@ -330,10 +409,15 @@ impl<'r, F: Clone, C: Fn(f64) -> F> Rows<'r, F, C> {
         mut self,
         rows: usize,
         names: &[String],
+        notes: &mut Vec<String>,
         make: impl Fn(Array2<F>) -> FeatureTable,
     ) -> Result<DataTable> {
         let ids = self.ids.columns.pop().filter(|_| self.roles.iter().any(|role| role.is_id()));
-        let ids = ids.map(|column| column.into_texts()?.into_ids()).transpose()?;
+        let texts = match ids {
+            Some(index) if self.roles[0] == Role::Index => ids_of_index(index, notes)?,
+            other => other.map(LabelColumn::into_texts).transpose()?,
+        };
+        let ids = texts.map(Texts::into_ids).transpose()?;
         let table = Array2::from_shape_vec((rows, self.width), self.values);
         let table = table.map_err(|e| malformed(e.to_string()))?;
         let names = of(self.roles, Role::Value).map(|c| names[c].clone()).collect();

@@ -6,7 +6,7 @@ use csv::StringRecord;
 use rustc_hash::FxHashMap;
 
 use crate::allowance::Allowance;
-use crate::fault::{ensure_format, excerpt, malformed, system, within};
+use crate::fault::{ensure_format, excerpt, listed, malformed, system, within};
 use crate::ids::ObjectIds;
 use crate::location::{Format, Location};
 use crate::lookup::{Found, Lookup};
@@ -20,7 +20,8 @@ const START: u64 = 16;
 
 /// Reads must-links and cannot-links over so many objects, all batches together: CSV rows
 /// `i,j,link` with objects counted from 0 and link `must` or `cannot`, with or without a header; a
-/// fourth column `batch` is allowed. A header of exactly these names may have them in any order.
+/// fourth column `batch` is allowed. A header with these names may have them in any order, and
+/// others, which are not read.
 ///
 /// ```
 /// use consilience::Link;
@@ -181,11 +182,11 @@ impl Places {
     /// As the first row names them; `None` where it is no header.
     fn named(record: &StringRecord) -> Option<Self> {
         let of = |name: &str| record.iter().position(|cell| cell.eq_ignore_ascii_case(name));
-        if let [Some(i), Some(j), Some(link), batch] = COLUMNS.map(of)
-            && record.len() == 3 + usize::from(batch.is_some())
-        {
-            let at = [i, j, link, batch.unwrap_or(3)];
-            let exactly = (at != Self::USUAL.at).then_some(record.len());
+        if let [Some(i), Some(j), Some(link), batch] = COLUMNS.map(of) {
+            let more = record.len() > 3 + usize::from(batch.is_some());
+            // A batch may have no name in the header, where nothing else could be in its place.
+            let at = [i, j, link, batch.unwrap_or(if more { usize::MAX } else { 3 })];
+            let exactly = (at != Self::USUAL.at || more).then_some(record.len());
             return Some(Places { at, exactly });
         }
         let mut begins = record.iter().zip(COLUMNS);
@@ -249,6 +250,11 @@ fn parse(
             && let Some(named) = Places::named(record)
         {
             places = named;
+            let more = record.iter().enumerate().filter(|(c, _)| !named.at.contains(c));
+            let more: Vec<String> = more.map(|(_, name)| name.to_owned()).collect();
+            if !more.is_empty() {
+                notes.push(format!("the columns {} are not read; {EXPECTED}", listed(&more)));
+            }
             return Ok(());
         }
         let link = places.link(record, line)?;
@@ -304,8 +310,6 @@ mod tests {
         assert!(other.contains("expected must or cannot; columns are i,j,link[,batch]"), "{other}");
         let short = message("link,i,j,batch\nmust,0,1\n");
         assert_eq!(short, "line 2: 3 columns; expected 4, as in the header");
-        // A name beyond these makes it no header.
-        assert!(message("link,i,j,weight\nmust,0,1,2\n").contains("column link: \"j\""));
     }
 
     #[test]
@@ -317,6 +321,15 @@ mod tests {
         let text = "batch,i,j,link\nmonday,0,3,must\n,4,1,cannot\n";
         let batches = [row(2, 0, 3, Link::Must, "monday"), row(3, 4, 1, Link::Cannot, "")];
         assert_eq!(read(text).unwrap(), batches);
+        // Others are not read, and told.
+        for text in
+            [",i,j,link\n0,0,3,must\n1,4,1,cannot\n", "i,j,link,w\n0,3,must,1\n4,1,cannot,2\n"]
+        {
+            let mut notes = Vec::new();
+            assert_eq!(parse(text.as_bytes(), false, None, &mut notes).unwrap(), expected);
+            assert!(notes[0].contains("are not read"), "{notes:?}");
+        }
+        assert_eq!(read("i,j,link\n0.0,3.0,must\n4.0,1.0,cannot\n").unwrap(), expected);
         // In the usual order a row may do without a batch, or have one that has no name.
         let usual = "i,j,link,batch\n0,3,must\n4,1,cannot\n";
         assert_eq!(read(usual).unwrap(), expected);

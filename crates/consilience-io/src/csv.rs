@@ -22,11 +22,15 @@ use crate::labelled::{Labelled, column_names};
 use crate::location::Location;
 use crate::records::{Records, separated};
 use crate::roles::{Role, Wanted, numbered_names, unique_text};
-use crate::row_numbers::is_header_of_numbers;
+use crate::row_numbers::{ENOUGH, YEARS, is_header_of_numbers};
 use crate::table::LabelColumns;
 
 /// How often a long file looks whether the user wants to stop.
 const ROWS_PER_CHECK: usize = 1 << 14;
+
+/// Columns, and rows below, from which on it is no chance that a first row counts: objects of five
+/// labels have these in one of 3,125 cases.
+const COUNTED: usize = 5;
 
 /// Label columns: negative, empty or NaN is unlabelled, and what is no number is a name.
 pub(crate) fn labels(
@@ -191,6 +195,15 @@ fn is_id_text(cell: &[u8]) -> bool {
     is_text(cell) && !missing(cell)
 }
 
+/// A feature: a number, or whether something is so.
+fn value_of(cell: &[u8]) -> Option<f64> {
+    match cell {
+        b"True" | b"TRUE" | b"true" => Some(1.0),
+        b"False" | b"FALSE" | b"false" => Some(0.0),
+        other => number(other),
+    }
+}
+
 /// Whether a cell of features says that there is no value.
 fn missing(cell: &[u8]) -> bool {
     cell.is_empty() || cell == b"?" || std::str::from_utf8(cell).is_ok_and(says_nothing)
@@ -227,7 +240,7 @@ impl Numbers {
         let place = || format!("row {} (line {})", cells.row, cells.line);
         for &c in &self.numbers {
             let text = cells.text(c);
-            let value = match number(text) {
+            let value = match value_of(text) {
                 Some(value) if !value.is_nan() => value,
                 None if !missing(text) => {
                     self.defects.text(c, &String::from_utf8_lossy(text), place);
@@ -253,14 +266,18 @@ impl Numbers {
     fn first_is_data(&self, first: &ByteRecord) -> bool {
         let numbers = self.numbers.iter().filter(|&&c| self.defects.is_number(c));
         !self.numbers.is_empty()
-            && self.numbers.iter().all(|&c| !is_text(cell(first, c)) || missing(cell(first, c)))
+            && self
+                .numbers
+                .iter()
+                .map(|&c| cell(first, c))
+                .all(|cell| !is_text(cell) || missing(cell) || value_of(cell).is_some())
             && numbers.clone().any(|&c| number(cell(first, c)).is_some())
     }
 
     fn push_front(&mut self, first: &ByteRecord, allowance: &Allowance) -> Result<()> {
         allowance.grow(&mut self.values, self.numbers.len())?;
         let row: Vec<f64> =
-            self.numbers.iter().map(|&c| number(cell(first, c)).unwrap_or(f64::NAN)).collect();
+            self.numbers.iter().map(|&c| value_of(cell(first, c)).unwrap_or(f64::NAN)).collect();
         for (&c, value) in self.numbers.iter().zip(&row) {
             if value.is_nan() {
                 self.defects.missing(c, || "the first row".to_owned());
@@ -345,8 +362,21 @@ struct Rows<R: Read> {
     names: Vec<String>,
     /// The first row, where it may be a header.
     first: Option<ByteRecord>,
-    /// Where it holds no text, the first column of the rows below.
-    below: Option<Texts>,
+    /// What is below a first row without text that may be a header.
+    below: Below,
+}
+
+/// What tells whether a first row without text is a header.
+#[derive(Default)]
+enum Below {
+    /// It holds text, or is data.
+    #[default]
+    Nothing,
+    /// Where it has no first cell, the first column of the rows below.
+    FirstColumn(Texts),
+    /// Where it counts: how many rows there are below, and whether each of its numbers comes again
+    /// in its column.
+    Again(usize, Vec<bool>),
 }
 
 impl<R: Read> Rows<R> {
@@ -368,32 +398,29 @@ impl<R: Read> Rows<R> {
             names = record.iter().map(text).collect();
             first = Some(record.clone());
             line = records.next(&mut record)?;
-        } else if width > 2 && record.iter().zip(&names).all(|(cell, n)| cell == n.as_bytes()) {
-            notes.push(
-                "the first row of the CSV file is 0,1,2,... and was read as data; a header must \
-                hold text"
-                    .to_owned(),
-            );
         }
-        Ok(Rows { records, record, line, names, first, below: None })
+        Ok(Rows { records, record, line, names, first, below: Below::Nothing })
     }
 
     /// Holds back a first row such as `,0,1` or `,2019,2020`: what programs write where columns are
-    /// called by numbers, with the numbers of the rows in front, and have no name for these.
-    /// Whether it is one is known when the rows below are read.
+    /// called by numbers, with the numbers of the rows in front, and have no name for these; and
+    /// one such as `0,1,2`. Whether it is a header is known when the rows below are read.
     fn hold_numbers(&mut self) -> Result<()> {
-        let mut cells = self.record.iter().map(<[u8]>::trim_ascii);
-        let whole = |cell: &[u8]| number(cell).is_some_and(|x| x.fract() == 0.0);
-        let held = self.first.is_none()
-            && self.names.len() > 1
-            && cells.next().is_some_and(<[u8]>::is_empty)
-            && cells.all(whole);
-        if held {
-            self.names = self.record.iter().map(lossy).collect();
-            self.first = Some(self.record.clone());
-            self.below = Some(Texts::default());
-            self.line = self.records.next(&mut self.record)?;
+        if self.first.is_some() || self.names.len() < 2 {
+            return Ok(());
         }
+        let cells = || self.record.iter().map(<[u8]>::trim_ascii);
+        let whole = |cell: &[u8]| number(cell).is_some_and(|x| x.fract() == 0.0);
+        self.below = if cells().next().is_some_and(<[u8]>::is_empty) && cells().skip(1).all(whole) {
+            Below::FirstColumn(Texts::default())
+        } else if count_on(cells()) {
+            Below::Again(0, vec![false; self.names.len()])
+        } else {
+            return Ok(());
+        };
+        self.names = self.record.iter().map(lossy).collect();
+        self.first = Some(self.record.clone());
+        self.line = self.records.next(&mut self.record)?;
         Ok(())
     }
 
@@ -408,12 +435,27 @@ impl<R: Read> Rows<R> {
     ) -> Result<Option<ByteRecord>> {
         let Some(first) = self.first.take() else { return Ok(None) };
         let said = || first.iter().map(lossy).collect::<Vec<_>>().join(", ");
-        if let Some(below) = self.below.take() {
-            let header: Vec<f64> =
-                first.iter().skip(1).filter_map(|cell| number(cell.trim_ascii())).collect();
-            if is_header_of_numbers(&header, &below, allowance)? {
-                notes.push(format!("the first row ({}) was read as a header", said()));
-                return Ok(None);
+        let below = std::mem::take(&mut self.below);
+        let counts = matches!(below, Below::Again(..));
+        let header = match below {
+            Below::Nothing => None,
+            Below::FirstColumn(below) => {
+                let cells = first.iter().skip(1);
+                let header: Vec<f64> = cells.filter_map(|cell| number(cell.trim_ascii())).collect();
+                Some(is_header_of_numbers(&header, &below, allowance)?)
+            }
+            Below::Again(rows, again) => Some(is_header_that_counts(rows, &again)),
+        };
+        if header == Some(true) {
+            notes.push(format!("the first row ({}) was read as a header", said()));
+            return Ok(None);
+        }
+        if header.is_some() {
+            if counts {
+                notes.push(format!(
+                    "the first row ({}) was read as an object; a header must hold text",
+                    said()
+                ));
             }
         } else if is_data(&first) {
             notes.push(format!(
@@ -444,8 +486,16 @@ impl<R: Read> Rows<R> {
             );
             let cells = Cells { record: &self.record, names: &self.names, header, row, line };
             each(&cells)?;
-            if let Some(below) = &mut self.below {
-                below.push(&String::from_utf8_lossy(cells.text(0)), allowance)?;
+            match &mut self.below {
+                Below::Nothing => {}
+                Below::FirstColumn(below) => {
+                    below.push(&String::from_utf8_lossy(cells.text(0)), allowance)?;
+                }
+                Below::Again(rows, again) => {
+                    *rows += 1;
+                    let first = self.first.iter().flatten().zip(self.record.iter());
+                    again.iter_mut().zip(first).for_each(|(again, (a, b))| *again |= same(a, b));
+                }
             }
             row += 1;
             if row % ROWS_PER_CHECK == 0 {
@@ -467,6 +517,30 @@ impl<R: Read> Rows<R> {
             ));
         }
     }
+}
+
+/// Whether cells are whole numbers that count on from 0, from 1 or from a year.
+fn count_on<'a>(cells: impl Iterator<Item = &'a [u8]>) -> bool {
+    let numbers: Option<Vec<f64>> = cells.map(number).collect();
+    numbers.is_some_and(|numbers| {
+        let first = numbers[0];
+        (first == 0.0 || first == 1.0 || (YEARS.contains(&first) && first.fract() == 0.0))
+            && numbers.len() > 2
+            && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0)
+    })
+}
+
+/// Whether two cells hold the same, as text or as numbers.
+fn same(a: &[u8], b: &[u8]) -> bool {
+    let (a, b) = (a.trim_ascii(), b.trim_ascii());
+    a == b || number(b).is_some_and(|value| number(a) == Some(value))
+}
+
+/// Whether a first row that counts is a header: what an object has, others have too, in most
+/// columns; and of very few objects nothing is known.
+fn is_header_that_counts(rows: usize, again: &[bool]) -> bool {
+    let new = again.iter().filter(|&&again| !again).count();
+    rows >= ENOUGH && (2 * new > again.len() || (again.len() >= COUNTED && rows >= COUNTED))
 }
 
 /// A cell that reads back as this text.

@@ -13,6 +13,8 @@ use crate::allowance::Allowance;
 use crate::answers::{self, AnswerTable};
 #[cfg(feature = "arrow")]
 use crate::arrow;
+#[cfg(any(feature = "parquet", feature = "arrow"))]
+use crate::columnar;
 #[cfg(feature = "csv")]
 use crate::csv;
 use crate::data_table::DataTable;
@@ -29,7 +31,7 @@ use crate::membership_table::memberships_of;
 use crate::parquet;
 use crate::roles::Wanted;
 use crate::table::LabelColumns;
-use crate::{chosen, columnar, edges, sparse};
+use crate::{chosen, edges, sparse};
 #[cfg(feature = "npy")]
 use crate::{mixed, npy, npz};
 

@@ -62,6 +62,7 @@ mod answers;
 #[cfg(feature = "arrow")]
 mod arrow;
 mod chosen;
+#[cfg(any(feature = "parquet", feature = "arrow"))]
 mod columnar;
 #[cfg(feature = "csv")]
 mod compressed;

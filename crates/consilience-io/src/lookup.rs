@@ -5,9 +5,19 @@ use rustc_hash::FxHashMap;
 
 use crate::fault::{excerpt, malformed};
 use crate::ids::ObjectIds;
+use crate::label::EXACT;
 
 /// An object by its id, and by its number; `usize::MAX` for what it is not.
 pub(crate) type Found = [usize; 2];
+
+/// The number that a cell says, also as programs write it where some of its column are missing:
+/// `7.0`.
+pub(crate) fn whole(cell: &str) -> Option<usize> {
+    cell.parse().ok().or_else(|| {
+        let x: f64 = cell.parse().ok()?;
+        (x.fract() == 0.0 && (0.0..EXACT).contains(&x)).then_some(x as usize)
+    })
+}
 
 /// Finds the objects that the cells of a file name.
 pub(crate) struct Lookup<'a> {
@@ -46,7 +56,7 @@ impl<'a> Lookup<'a> {
     pub(crate) fn find(&mut self, cell: &str, place: impl Fn() -> String) -> Result<Found> {
         let wrong =
             |expected: &str| format!("{}: {:?}; expected {expected}", place(), excerpt(cell));
-        let number = cell.parse().ok();
+        let number = whole(cell);
         let Some(ids) = &self.ids else {
             let number = number.ok_or_else(|| malformed(wrong("the number of an object")))?;
             return Ok([usize::MAX, number]);

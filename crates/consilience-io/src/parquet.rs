@@ -16,7 +16,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, Type};
 
 use crate::allowance::Allowance;
-use crate::columnar::{self, Column, Columnar, Head, INDEX, Value, refused};
+use crate::columnar::{self, Column, Columnar, Head, Value, refused};
 use crate::fault::{ensure_format, malformed, system};
 use crate::ids::ObjectIds;
 use crate::labelled::{Labelled, column_names};
@@ -44,19 +44,19 @@ impl Source {
         let rows = usize::try_from(metadata.num_rows()).unwrap_or(0);
         let mut columns = Vec::new();
         for (index, column) in metadata.schema_descr().columns().iter().enumerate() {
-            // pandas stores a table's index as one more column.
-            if !column.name().starts_with(INDEX) {
-                let name = name_of(column);
-                let kind = match column.physical_type() {
-                    Physical::BYTE_ARRAY => columnar::Kind::Text,
-                    Physical::FLOAT => columnar::Kind::Single,
-                    _ => columnar::Kind::Number,
-                };
-                let refused = is_unsigned(column, &name).err();
-                columns.push(Column { name, index, kind, refused });
-            }
+            let name = name_of(column);
+            let kind = match column.physical_type() {
+                Physical::BYTE_ARRAY => columnar::Kind::Text,
+                Physical::FLOAT => columnar::Kind::Single,
+                _ => columnar::Kind::Number,
+            };
+            let refused = is_unsigned(column, &name).err();
+            columns.push(Column { name, index, kind, refused });
         }
-        Ok(Source { reader: Box::new(reader), head: Head::new(columns, rows, allowance)? })
+        let pairs = metadata.key_value_metadata().into_iter().flatten();
+        let pandas = pairs.filter(|pair| pair.key == "pandas").find_map(|pair| pair.value.clone());
+        let head = Head::new(columns, pandas.as_deref(), rows, allowance)?;
+        Ok(Source { reader: Box::new(reader), head })
     }
 }
 

@@ -38,6 +38,8 @@ pub(crate) enum Role {
     Id,
     /// Ids, where it holds another text in every row or, beside labels, row numbers.
     Maybe,
+    /// How a program called the rows: ids, where it tells them apart.
+    Index,
     Value,
     /// Categories, beside columns of numbers.
     Category,
@@ -47,7 +49,7 @@ pub(crate) enum Role {
 impl Role {
     /// Whether it is a column of ids, or may be one.
     pub(crate) fn is_id(self) -> bool {
-        matches!(self, Role::Id | Role::Maybe)
+        matches!(self, Role::Id | Role::Maybe | Role::Index)
     }
 }
 

@@ -20,10 +20,10 @@ const NAMES: [&str; 9] =
     ["index", "row", "rownames", "row.names", "row_names", "row_nr", "level_0", "...1", "X"];
 
 /// Rows from which on it is no chance that a column counts them.
-const ENOUGH: usize = 3;
+pub(crate) const ENOUGH: usize = 3;
 
 /// Whole numbers that as names of columns are years more often than not.
-const YEARS: std::ops::Range<f64> = 1000.0..3000.0;
+pub(crate) const YEARS: std::ops::Range<f64> = 1000.0..3000.0;
 
 /// Whether a name is the one that pandas gives to a first column without one, also where it was
 /// read and written more than once: `Unnamed: 0.1`.
@@ -43,7 +43,7 @@ fn usual(name: &str) -> bool {
 enum Told {
     /// That it is like the others.
     Nothing,
-    /// That it has row numbers if it counts the rows.
+    /// That it has row numbers if it counts the rows, in any order.
     IfItCounts,
     /// That it has row numbers if these are numbers, also of some rows of a table.
     IfApart,
@@ -104,8 +104,25 @@ fn consecutive(mut values: impl Iterator<Item = f64>) -> bool {
     })
 }
 
-fn counts(numbers: &[u64]) -> bool {
-    consecutive(numbers.iter().map(|&number| number as f64))
+/// Whether values are all whole numbers from 0 or 1 on, in any order: rows may have been shuffled.
+fn counts<I: Iterator<Item = f64>>(
+    values: impl Fn() -> I,
+    count: usize,
+    allowance: &Allowance,
+) -> Result<bool> {
+    let first = values().fold(f64::INFINITY, f64::min);
+    let last = values().fold(f64::NEG_INFINITY, f64::max);
+    let span = count >= ENOUGH && (first == 0.0 || first == 1.0);
+    Ok(span && last - first == (count - 1) as f64 && are_apart(values, count, allowance)?)
+}
+
+/// As [`counts`], of numbers no two of which are alike.
+fn count_apart(numbers: &[u64]) -> bool {
+    let (first, last) = (numbers.iter().min(), numbers.iter().max());
+    let span = |(first, last): (&u64, &u64)| {
+        *first <= 1 && last.saturating_sub(*first) == numbers.len() as u64 - 1
+    };
+    numbers.len() >= ENOUGH && first.zip(last).is_some_and(span)
 }
 
 /// Whether values are whole numbers, no two alike, as the rows of a part of a table have them.
@@ -173,7 +190,7 @@ impl DataTable {
         let values = || self.column(0).into_iter().flatten();
         match told(&self.names, self.front.behind_ids(), known) {
             Told::Nothing => Ok(false),
-            Told::IfItCounts => Ok(self.rows >= ENOUGH && consecutive(values())),
+            Told::IfItCounts => counts(values, self.rows, allowance),
             Told::IfApart => are_apart(values, self.rows, allowance),
         }
     }
@@ -261,9 +278,9 @@ impl LabelColumns {
         {
             return false;
         }
-        self.columns[0].numbers_apart().is_some_and(|numbers| {
-            told == Told::IfApart || (numbers.len() >= ENOUGH && counts(numbers))
-        })
+        self.columns[0]
+            .numbers_apart()
+            .is_some_and(|numbers| told == Told::IfApart || count_apart(numbers))
     }
 }
 
@@ -343,6 +360,9 @@ mod tests {
             let table = read(text).output;
             assert_eq!((table.number_names().join(" ").as_str(), ids(&table).len()), (names, 3));
         }
+        // Shuffled.
+        assert_eq!(ids(&read("index,a\n2,2.5\n0,4.5\n1,0.5\n").output), ["2", "0", "1"]);
+        assert!(ids(&read("index,a\n2,2.5\n0,4.5\n2,0.5\n").output).is_empty());
         // Some rows of a table.
         assert_eq!(ids(&read(",a\n17,2.5\n3,4.5\n").output), ["17", "3"]);
         assert!(ids(&read(",a\n17,2.5\n17,4.5\n").output).is_empty());
@@ -390,6 +410,7 @@ mod tests {
         }
         assert_eq!(read(",label\n0,1\n1,0\n"), found("label", "0 1"));
         assert_eq!(read(",a\n17,2\n3,4\n"), found("a", "17 3"));
+        assert_eq!(read("index,a\n3,2\n1,4\n2,2\n"), found("a", "3 1 2"));
         // pandas calls unnamed columns by their numbers, which a note of its own says.
         let headed = |names: &str, ids: &str| (names.to_owned(), ids.to_owned(), 2);
         assert_eq!(read(",0,1\n0,2,3\n1,2,1\n2,0,3\n"), headed("0 1", "0 1 2"));

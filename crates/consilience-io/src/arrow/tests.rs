@@ -14,7 +14,18 @@ use crate::allowance::Allowance;
 use crate::{Format, Input};
 
 fn file(columns: Vec<(&str, ArrayRef)>, compression: Option<CompressionType>) -> Vec<u8> {
+    of_batch(RecordBatch::try_from_iter(columns).unwrap(), compression)
+}
+
+/// As pandas writes a table: its index comes last, and is told beside the columns.
+fn of_pandas(columns: Vec<(&str, ArrayRef)>, pandas: &str) -> Vec<u8> {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let told = std::collections::HashMap::from([("pandas".to_owned(), pandas.to_owned())]);
+    let schema = batch.schema().as_ref().clone().with_metadata(told);
+    of_batch(batch.with_schema(Arc::new(schema)).unwrap(), None)
+}
+
+fn of_batch(batch: RecordBatch, compression: Option<CompressionType>) -> Vec<u8> {
     let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
     let mut out = Vec::new();
     let schema = batch.schema();
@@ -117,6 +128,57 @@ fn row_numbers_are_ids() {
         assert_eq!(table.column_names(), ["m"]);
         assert_eq!(table.ids().map_or(0, crate::ObjectIds::n_objects), ids);
     }
+}
+
+/// An index without a name is no feature and no clustering: it tells the rows apart or nothing.
+#[test]
+fn the_index_of_pandas_is_the_ids() {
+    let x: ArrayRef = Arc::new(Float64Array::from(vec![1.5, 2.5, 1.0, 0.5, 9.5, 1.0]));
+    let m: ArrayRef = Arc::new(UInt64Array::from_iter_values([1, 2, 1, 1, 2, 1]));
+    let shuffled: ArrayRef = Arc::new(UInt64Array::from_iter_values([4, 1, 0, 7, 3, 2]));
+    let names: ArrayRef = Arc::new(StringArray::from(vec!["p", "q", "r", "s", "t", "u"]));
+    let twice: ArrayRef = Arc::new(UInt64Array::from_iter_values([0, 1, 2, 0, 1, 2]));
+    let kinds: ArrayRef = Arc::new(StringArray::from(vec!["p", "p", "r", "s", "t", "u"]));
+    const NAMELESS: &str = "__index_level_0__";
+    let told = |name: &str| format!("{{\"index_columns\": [\"{name}\"], \"columns\": []}}");
+    for (index, name, first) in [
+        (&shuffled, NAMELESS, Some("4")),
+        (&names, NAMELESS, Some("p")),
+        (&twice, NAMELESS, None),
+        (&kinds, NAMELESS, None),
+        (&names, "sample", Some("p")),
+    ] {
+        let bytes = of_pandas(vec![("x", x.clone()), (name, index.clone())], &told(name));
+        let read = Input::in_memory(&bytes, Format::Arrow).data_table(&()).unwrap();
+        assert_eq!(read.output.number_names(), ["x"]);
+        assert_eq!(read.output.ids().map(|ids| ids.get(0)), first, "{name}");
+        let noted = if first.is_some() { "read as the ids" } else { "it has the same twice" };
+        assert!(read.report.notes[0].contains(noted), "{:?}", read.report.notes);
+        let columns = vec![("m", m.clone()), ("n", m.clone()), (name, index.clone())];
+        let bytes = of_pandas(columns, &told(name));
+        let read = Input::in_memory(&bytes, Format::Arrow).label_table(&()).unwrap();
+        assert_eq!(read.output.column_names(), ["m", "n"]);
+        assert_eq!(read.output.ids().map(|ids| ids.get(0)), first, "{name}");
+        assert!(read.report.notes[0].contains(noted), "{:?}", read.report.notes);
+    }
+    // Other ids are asked for, or stand in front.
+    let columns = |first: &'static str| {
+        vec![(first, names.clone()), ("m", m.clone()), ("n", m.clone()), (NAMELESS, twice.clone())]
+    };
+    for (first, id) in [("who", Some("who")), ("id", None), ("who", None)] {
+        let bytes = of_pandas(columns(first), &told(NAMELESS));
+        let mut input = Input::in_memory(&bytes, Format::Arrow);
+        if let Some(id) = id {
+            input = input.id(id);
+        }
+        let table = input.label_table(&()).unwrap().output;
+        assert_eq!((table.column_names().len(), table.ids().unwrap().get(0)), (2, "p"));
+    }
+    // Times are plain numbers in a Parquet file.
+    let pandas = r#"{"index_columns": [], "columns": [{"field_name": "x", "numpy_type": "timedelta64[ns]"}]}"#;
+    let bytes = of_pandas(vec![("x", x), ("m", m)], pandas);
+    let error = Input::in_memory(&bytes, Format::Arrow).features(&()).unwrap_err();
+    assert!(error.message().contains("column \"x\" holds Duration values"), "{error}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 use super::*;
 use crate::label_table::LabelTable;
+use crate::{Format, Input};
 
 fn read(text: &[u8]) -> Result<LabelTable> {
     let (wanted, mut notes) = (Wanted::default(), Vec::new());
@@ -112,6 +113,41 @@ fn a_first_row_that_comes_again_is_no_header() {
     assert_eq!(table.ids().unwrap().iter().collect::<Vec<_>>(), ["p1", "p2", "p3"]);
     let table = read(b"p1,red\np2,blue\np3,red\n").unwrap();
     assert_eq!((table.ensemble().n_objects(), table.ids().unwrap().get(0)), (3, "p1"));
+}
+
+/// What programs write where columns are called by numbers; never an object like those below.
+#[test]
+fn a_first_row_that_counts_may_be_a_header() {
+    let rows = |header: &str, below: &str| {
+        let text = format!("{header}\n{}", below.repeat(3));
+        let read = Input::in_memory(text.as_bytes(), Format::Csv).data_table(&()).unwrap();
+        (read.output.n_objects(), read.report.notes.len())
+    };
+    for header in ["0,1,2", "1,2,3", "2018,2019,2020", "\"0\",\"1\",\"2\""] {
+        assert_eq!(rows(header, "0.5,1.5,2.5\n7,8,9\n"), (6, 1), "{header}");
+    }
+    // Others have the same, it does not count, or nearly nothing is known.
+    assert_eq!(rows("0,1,2", "0,1,5\n7,8,9\n"), (7, 1));
+    assert_eq!(rows("0,1,3", "0.5,1.5,2.5\n"), (4, 0));
+    assert_eq!(rows("5,6,7", "0.5,1.5,2.5\n"), (4, 0));
+    assert_eq!(rows("0,1", "0.5,1.5\n"), (4, 0));
+    // Labels that come again, in enough columns.
+    let labels = "0,1,2,3,4\n1,0,2,4,3\n".repeat(3);
+    let table = read(format!("0,1,2,3,4\n{labels}").as_bytes()).unwrap();
+    assert_eq!((table.ensemble().n_objects(), table.column_names()[4].as_str()), (6, "4"));
+    let table = read(format!("1,2,3\n{}", "1,1,2\n2,1,1\n".repeat(3)).as_bytes()).unwrap();
+    assert_eq!((table.ensemble().n_objects(), table.column_names()[0].as_str()), (6, "1"));
+    let table = read(format!("0,1,2\n{}", "1,1,2\n0,0,1\n".repeat(3)).as_bytes()).unwrap();
+    assert_eq!(table.ensemble().n_objects(), 7);
+}
+
+#[test]
+fn what_is_so_is_one() {
+    for text in ["a,b\n1.5,True\n2.5,FALSE\n", "1.5,True\n2.5,false\n"] {
+        let read = Input::in_memory(text.as_bytes(), Format::Csv).features(&()).unwrap();
+        let table = read.output.into_f64().unwrap();
+        assert_eq!(table, ndarray::array![[1.5, 1.0], [2.5, 0.0]]);
+    }
 }
 
 #[test]

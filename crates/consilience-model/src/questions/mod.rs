@@ -36,6 +36,9 @@ const PURITY: f64 = 0.95;
 const DIVIDED: f64 = -1.5;
 /// Answers before the metric is learned again; then as often as they double.
 const FIRST_METRIC: usize = 100;
+/// What answers are weighed by where the tree only tells clusters to start from: distances, or
+/// answers, may have joined too early what the others would put right.
+const WEIGHTS: [f64; 4] = [0.25, 0.5, 2.0, 4.0];
 /// Bytes that an answer about a pair of objects takes at most.
 const PAIR_BYTES: usize = 256;
 /// How sharply objects between cells go to the nearest: 1 as in a Gaussian mixture.
@@ -133,6 +136,8 @@ pub struct Questioner {
     space: Space,
     cells: Cells,
     tree: Tree,
+    /// The cluster of each object's cell in it.
+    before: Vec<u32>,
     joins: Joins,
     /// Log-odds by answers between cells, the lower number first.
     between: BTreeMap<(usize, usize), f64>,
@@ -318,6 +323,8 @@ impl Questioner {
         self.tree = self.tree_of(&self.cell_sizes(), &between);
         self.joins = Joins::new(&self.tree, &self.cells, &between, self.evidence.odds);
         self.between = between;
+        let label = self.tree.labels(self.tree.made_for(self.clusters));
+        self.before = self.cells.of.iter().map(|&c| label[c as usize]).collect();
         let elsewhere: Vec<f64> = self
             .evidence
             .asked
@@ -349,13 +356,30 @@ impl Questioner {
         let made = tree.made_for(self.clusters);
         let first = tree.labels(made);
         let moves = Moves { near: &near, between, odds };
-        let best = [first.clone(), near.labels(made)].map(|start| moves.parts(start));
-        let best = if best[1].0 > best[0].0 { &best[1].1 } else { &best[0].1 };
-        let labels = moves.cells(&self.cells, best.clone());
+        let mut starts = vec![first.clone(), near.labels(made)];
+        for weight in WEIGHTS {
+            let between = between.iter().map(|(&cells, odds)| (cells, weight * odds)).collect();
+            starts.push(Tree::new(centres, sizes, &between, odds).labels(made));
+        }
+        starts.extend(self.labels_before(tree.n_cells() - made));
+        let found = starts.into_iter().map(|start| moves.parts(start));
+        // The first of equals.
+        let best = found.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let Some((_, best)) = best else { return tree };
+        let labels = moves.cells(&self.cells, best);
         if labels == first {
             return tree;
         }
         Tree::within(centres, sizes, between, odds, &labels)
+    }
+
+    /// The clusters of the last tree, for the cells that there are now: one of each cell's objects
+    /// stands for it. `None` before there is one, and where no cell is left of a cluster.
+    fn labels_before(&self, clusters: usize) -> Option<Vec<u32>> {
+        let of = |members: &Vec<usize>| self.before.get(members[0]).copied();
+        let labels: Vec<u32> = self.cells.members.iter().map(of).collect::<Option<_>>()?;
+        let labels = moves::numbered(labels);
+        (labels.iter().max().map_or(0, |&most| most as usize + 1) == clusters).then_some(labels)
     }
 
     /// The cells of two objects, the lower number first, and how probably both are like their

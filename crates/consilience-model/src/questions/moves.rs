@@ -261,7 +261,7 @@ fn choices(
 }
 
 /// The labels numbered by first cell.
-fn numbered(mut labels: Vec<u32>) -> Vec<u32> {
+pub(super) fn numbered(mut labels: Vec<u32>) -> Vec<u32> {
     let mut number = BTreeMap::new();
     for label in &mut labels {
         let next = number.len() as u32;

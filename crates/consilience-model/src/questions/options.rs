@@ -131,6 +131,7 @@ impl QuestionerOptions {
             space,
             cells,
             tree: Tree::default(),
+            before: Vec::new(),
             joins: Joins::default(),
             between: Default::default(),
             evidence,
