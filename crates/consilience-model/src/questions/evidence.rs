@@ -171,6 +171,12 @@ impl Evidence {
         self.asked.values_mut().for_each(|asked| asked.elsewhere = 0.0);
     }
 
+    /// As [`begin_again`](Evidence::begin_again), where other odds are known before any answer.
+    pub(super) fn begin_with(&mut self, odds: Odds) {
+        (self.first, self.cut) = (odds, -odds.offset / odds.slope);
+        self.begin_again();
+    }
+
     /// How probable answers, rates and odds are, in logarithms but for a constant, given which
     /// pairs are together and how purely. Repeated answers weigh by the smaller of the correlations
     /// here and there: both are compared by one measure, and clusters that answers contradict make

@@ -23,7 +23,7 @@ use evidence::{Evidence, Vote};
 use joins::Joins;
 use moves::Moves;
 use space::Space;
-use tree::Tree;
+use tree::{Odds, Places, Tree};
 
 pub use options::QuestionerOptions;
 pub use question::{Answer, Question, StopReason, WorkerAccuracy};
@@ -38,7 +38,7 @@ const DIVIDED: f64 = -1.5;
 const FIRST_METRIC: usize = 100;
 /// What answers are weighed by where the tree only tells clusters to start from: distances, or
 /// answers, may have joined too early what the others would put right.
-const WEIGHTS: [f64; 4] = [0.25, 0.5, 2.0, 4.0];
+const WEIGHTS: [f64; 2] = [0.5, 3.0];
 /// Bytes that an answer about a pair of objects takes at most.
 const PAIR_BYTES: usize = 256;
 /// How sharply objects between cells go to the nearest: 1 as in a Gaussian mixture.
@@ -105,16 +105,18 @@ const SHARPNESS: f64 = 0.6;
 /// 4. **Moves.** A cut divides a dense group as soon as a few answers allow it, because each join
 ///    counts once. So the labels of the cells are weighed by another sum, the log-odds by distance
 ///    of all joins of a tree by distance alone whose two sides have one label, and those by answers
-///    of all pairs of one label: to cut a group across costs as many joins as it cuts. From the cut
-///    of each tree, nodes of the tree by distance take another label while that sum grows; then
-///    single cells that answers contradict. Where anything has moved the tree is made again with
-///    these clusters.
+///    of all pairs of one label: to cut a group across costs as many joins as it cuts. From the
+///    cuts of both trees, of two trees in which answers weigh half and three times as much, and
+///    from the clusters before, nodes of the tree by distance take another label while that sum
+///    grows; then, from the largest, single cells that answers contradict. Where anything has moved
+///    the tree is made again with these clusters.
 /// 5. **Estimates.** Offset and slope, by a logistic regression on the pairs asked about, and each
 ///    worker's rates are estimated by turns after every batch. A worker's repeated answers to one
 ///    question are correlated, which is estimated too: n of them count as `n / (1 + (n - 1) rho)`.
 ///    An error may keep itself alive by that, so each time that answers are a quarter more they are
-///    understood from two other starts too: workers taken to answer as expected, and distances
-///    alone saying who errs. What is clearly more probable is kept.
+///    understood from other starts too: workers taken to answer as expected, distances alone
+///    saying who errs, and with fewer than 50 clusters a metric from the pairs that answers put
+///    together, all features being wrong ones perhaps. What is clearly more probable is kept.
 /// 6. **Questions.** [`propose`](Questioner::propose) asks about the joins of the tree that rather
 ///    belong together, and about all pairs of the nodes that these leave: where an answer has most
 ///    information for most objects, and each of these once in a round.
@@ -173,9 +175,9 @@ impl Questioner {
     ///
     /// # Complexity
     /// O(m^2) time for m cells and O(a log a) for a answers so far. Where these are a quarter more
-    /// than when they were understood anew last, some eight times as much, if there is room for
-    /// two; where the metric is learned again, after 100, 200, 400, ... answers, O(n (p r + m r)).
-    /// What is known of answers and cells stands twice in memory then.
+    /// than when they were understood anew last, some fifteen times as much, and O(n m r), if there
+    /// is room for two; where the metric is learned again, after 100, 200, 400, ... answers,
+    /// O(n (p r + m r)). What is known of answers and cells stands twice in memory then.
     ///
     /// # Errors
     /// An object that does not exist, the same object twice, fewer than two objects, not one group
@@ -228,7 +230,7 @@ impl Questioner {
         self.evidence.estimate();
         self.join();
         if revises {
-            self.revise();
+            self.revise(observer);
         }
         Ok(())
     }
@@ -297,6 +299,20 @@ impl Questioner {
         Ok(())
     }
 
+    /// The odds by distance, and the likeness of all pairs asked about, as a tree of the cells has
+    /// them that knows no answer.
+    fn begin(&mut self) {
+        let mut asked = std::mem::take(&mut self.evidence.asked);
+        self.evidence.begin_with(Odds::LEVEL);
+        self.join();
+        self.evidence.begin_with(Odds::first(self.odds_at_cut(), self.clusters));
+        self.join();
+        for (&(i, j), asked) in &mut asked {
+            (asked.likeness, asked.elsewhere) = (self.likeness(i, j), 0.0);
+        }
+        self.evidence.asked = asked;
+    }
+
     /// The tree of the cells, by all answers.
     fn join(&mut self) {
         let divide: Vec<(usize, usize)> = self
@@ -347,19 +363,20 @@ impl Questioner {
 
     /// The greedy tree, or where parts of it go over to other clusters, one that has these.
     fn tree_of(&self, sizes: &[f64], between: &BTreeMap<(usize, usize), f64>) -> Tree {
-        let (centres, odds) = (&self.cells.centres, self.evidence.odds);
-        let tree = Tree::new(centres, sizes, between, odds);
+        let odds = self.evidence.odds;
+        let places = Places::new(&self.cells.centres, sizes, odds);
+        let tree = Tree::new(&places, between);
         if between.is_empty() {
             return tree;
         }
-        let near = Tree::new(centres, sizes, &BTreeMap::new(), odds);
+        let near = Tree::new(&places, &BTreeMap::new());
         let made = tree.made_for(self.clusters);
         let first = tree.labels(made);
         let moves = Moves { near: &near, between, odds };
         let mut starts = vec![first.clone(), near.labels(made)];
         for weight in WEIGHTS {
             let between = between.iter().map(|(&cells, odds)| (cells, weight * odds)).collect();
-            starts.push(Tree::new(centres, sizes, &between, odds).labels(made));
+            starts.push(Tree::new(&places, &between).labels(made));
         }
         starts.extend(self.labels_before(tree.n_cells() - made));
         let found = starts.into_iter().map(|start| moves.parts(start));
@@ -370,7 +387,7 @@ impl Questioner {
         if labels == first {
             return tree;
         }
-        Tree::within(centres, sizes, between, odds, &labels)
+        Tree::within(&places, between, &labels)
     }
 
     /// The clusters of the last tree, for the cells that there are now: one of each cell's objects

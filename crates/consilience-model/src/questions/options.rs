@@ -15,13 +15,6 @@ use crate::table;
 const CELLS: (usize, usize) = (300, 4);
 /// Groups that the metric is learned from at least; objects in each of them.
 const GROUPS: (usize, usize) = (50, 10);
-/// Log-odds at the first cut, and how fast they change with the logarithm of the distance, before
-/// any answer.
-const AT_CUT: f64 = -1.0;
-const SLOPE: f64 = 2.5;
-/// Share of pairs that belong together however unlike they are: one of so many for each cluster, at
-/// most this.
-const LAPSE: (f64, f64) = (4.0, 0.05);
 
 /// Settings of a [`Questioner`]: how many clusters, what answers cost and how many there may be.
 ///
@@ -115,7 +108,7 @@ impl QuestionerOptions {
         let most = self.cells.unwrap_or(CELLS.0.max(CELLS.1 * clusters)).min(n);
         self.memory.check_table("features", n, features.n_features(), 24)?;
         // Products, distances, evidence, odds and their order, of all pairs.
-        self.memory.check_square("cells", most, 48)?;
+        self.memory.check_square("cells", most, 64)?;
         self.memory.check_table("objects and cells", n, most, 8)?;
         let groups = clusters.max(GROUPS.0.min(n / GROUPS.1));
         self.memory.check_table("objects and groups", n, groups, 16)?;
@@ -123,7 +116,7 @@ impl QuestionerOptions {
         let mut space = Space::new(x, self.seed, observer)?;
         space.learn_alone(groups, self.seed, observer)?;
         let cells = Cells::new(space.z.view(), clusters, most, self.seed, observer)?;
-        let evidence = Evidence::new(Odds { offset: 0.0, slope: SLOPE, lapse: 0.0 });
+        let evidence = Evidence::new(Odds::LEVEL);
         let mut questioner = Questioner {
             options: *self,
             clusters,
@@ -141,9 +134,7 @@ impl QuestionerOptions {
         };
         questioner.join();
         questioner.learn(observer)?;
-        let lapse = LAPSE.1.min(1.0 / (LAPSE.0 * clusters as f64));
-        let odds = Odds { offset: AT_CUT - questioner.odds_at_cut(), slope: SLOPE, lapse };
-        questioner.evidence = Evidence::new(odds);
+        questioner.begin();
         questioner.join();
         Ok(questioner)
     }

@@ -2,17 +2,33 @@
 
 use std::collections::BTreeMap;
 
+use consilience_core::Observer;
+
 use super::Questioner;
+use super::cells::Cells;
 use super::moves::Moves;
-use super::tree::Tree;
+use super::tree::{Places, Tree, sigmoid};
 
 /// Answers are understood anew where they have become so many times as many.
 const GROWTH: f64 = 1.25;
-/// How much more probable, in logarithms, the clusters from another start must be: workers taken to
-/// answer as expected, and distances alone saying who errs. Few answers fit the second by chance.
-const MARGIN: (f64, f64) = (5.0, 15.0);
+/// What answers are understood from beside the estimates so far, and how much more probable, in
+/// logarithms, the clusters from there must be. Few answers fit the distances by chance.
+const STARTS: [(Start, f64); 3] =
+    [(Start::Workers, 5.0), (Start::Distances, 15.0), (Start::Answers, 5.0)];
+/// Pairs that answers put together at least, for a metric to be learned from them alone.
+const LEAST_TOGETHER: f64 = 10.0;
 /// Turns of estimation and tree from another start.
 const TURNS: usize = 2;
+
+#[derive(Clone, Copy)]
+enum Start {
+    /// Workers who answer as expected.
+    Workers,
+    /// Distances, which say who errs.
+    Distances,
+    /// A metric by the answers.
+    Answers,
+}
 
 impl Questioner {
     /// Whether so many answers are to be understood anew.
@@ -22,16 +38,18 @@ impl Questioner {
 
     /// Estimates go by the clusters and clusters by the estimates, so that an error may keep itself
     /// alive: workers who flip coins made the tree and are right by it, or those who know the
-    /// classes contradict distances and are taken to guess. So answers are also understood from two
-    /// other starts, and what is clearly more probable is kept.
-    pub(super) fn revise(&mut self) {
+    /// classes contradict distances and are taken to guess. So answers are also understood from
+    /// other starts, and what is clearly more probable is kept. An observer who cancels leaves out
+    /// the start that takes long.
+    pub(super) fn revise(&mut self, observer: &dyn Observer) {
         self.revised_at = self.spent;
-        for (by_distance, margin) in [(false, MARGIN.0), (true, MARGIN.1)] {
-            let mut other = self.clone();
-            other.evidence.begin_again();
-            if by_distance {
-                other.evidence.estimate();
-            }
+        for (start, margin) in STARTS {
+            let other = match start {
+                Start::Workers => Some(self.again()),
+                Start::Distances => Some(self.by_distances()),
+                Start::Answers => self.by_answers(observer),
+            };
+            let Some(mut other) = other else { continue };
             other.join();
             for _ in 0..TURNS {
                 other.evidence.estimate();
@@ -43,6 +61,46 @@ impl Questioner {
         }
     }
 
+    fn again(&self) -> Questioner {
+        let mut other = self.clone();
+        other.evidence.begin_again();
+        other
+    }
+
+    fn by_distances(&self) -> Questioner {
+        let mut other = self.again();
+        other.evidence.estimate();
+        other
+    }
+
+    /// Under a metric that is learned from the answers alone: objects that workers call the same
+    /// differ in directions that do not matter to them. `None` where few are called so, and where
+    /// the metric is learned again from clusters, which know the answers.
+    fn by_answers(&self, observer: &dyn Observer) -> Option<Questioner> {
+        if self.groups == self.clusters {
+            return None;
+        }
+        let mut other = self.again();
+        let apart = ((self.clusters.max(2) - 1) as f64).ln();
+        let together = |asked| sigmoid(other.evidence.of(asked, 1.0) - apart);
+        let asked = other.evidence.asked.iter();
+        let pairs: Vec<(usize, usize, f64)> =
+            asked.map(|(&(i, j), asked)| (i, j, together(asked))).collect();
+        if pairs.iter().map(|pair| pair.2).sum::<f64>() < LEAST_TOGETHER {
+            return None;
+        }
+        other.space.learn_pairs(&pairs);
+        let (z, seed) = (other.space.z.view(), other.options.seed);
+        if other.cells.len() < other.n_objects() {
+            let most = other.cells.len();
+            other.cells = Cells::new(z, other.clusters, most, seed, observer).ok()?;
+        } else {
+            other.cells.move_to(z);
+        }
+        other.begin();
+        Some(other)
+    }
+
     /// How probable clusters, answers, rates and odds are together, but for a constant that is the
     /// same for the rival: every join of the tree by distance is one of equal labels or not, every
     /// answer by its worker's rates.
@@ -50,7 +108,8 @@ impl Questioner {
         let labels = self.tree.labels(self.tree.made_for(self.clusters));
         let k = labels.iter().max().map_or(1, |&most| most as usize + 1);
         let (sizes, odds) = (self.cell_sizes(), self.evidence.odds);
-        let near = Tree::new(&self.cells.centres, &sizes, &BTreeMap::new(), odds);
+        let places = Places::new(&self.cells.centres, &sizes, odds);
+        let near = Tree::new(&places, &BTreeMap::new());
         let apart = near.merges.iter().map(|m| -odds.of(m.likeness).exp().ln_1p()).sum::<f64>();
         let together = Moves { near: &near, between: &self.between, odds }.joins(&labels, k).0;
         let of = |i: usize, j: usize| match self.cells_of(i, j) {

@@ -86,23 +86,44 @@ impl Space {
         self.place(&means, &sizes);
     }
 
+    /// Learns the metric from pairs of objects, each with the probability that it is together: half
+    /// the mean square of their differences is the scatter within groups.
+    pub(super) fn learn_pairs(&mut self, pairs: &[(usize, usize, f64)]) {
+        let mut differences = Array2::zeros((pairs.len(), self.components.ncols()));
+        let all: f64 = pairs.iter().map(|pair| pair.2).sum();
+        for (mut row, &(i, j, together)) in differences.rows_mut().into_iter().zip(pairs) {
+            row.assign(&(&self.components.row(i) - &self.components.row(j)));
+            row *= (0.5 * together / all).sqrt();
+        }
+        let between = &self.total - &differences.t().dot(&differences);
+        self.place_by(&self.directions(&between, all, true));
+    }
+
     fn place(&mut self, means: &Array2<f64>, sizes: &Array1<f64>) {
-        let map = self.map(means, sizes, true);
-        self.z = self.components.dot(&map).as_standard_layout().into_owned().into_shared();
+        self.place_by(&self.map(means, sizes, true));
+    }
+
+    fn place_by(&mut self, map: &Array2<f64>) {
+        self.z = self.components.dot(map).as_standard_layout().into_owned().into_shared();
+    }
+
+    /// As [`directions`](Space::directions), of groups by their means and sizes.
+    fn map(&self, means: &Array2<f64>, sizes: &Array1<f64>, weighed: bool) -> Array2<f64> {
+        let n = self.components.nrows() as f64;
+        let mut scaled = means.clone();
+        for (mut row, size) in scaled.rows_mut().into_iter().zip(sizes) {
+            row *= (size / n).sqrt();
+        }
+        self.directions(&scaled.t().dot(&scaled), n, weighed)
     }
 
     /// Directions in which groups differ, each in units of the deviation within groups; `weighed`
-    /// by how much of the variance is between groups. The components as they are where there is
-    /// no variance.
-    fn map(&self, means: &Array2<f64>, sizes: &Array1<f64>, weighed: bool) -> Array2<f64> {
-        let (n, p) = self.components.dim();
-        let mut scaled = means.clone();
-        for (mut row, size) in scaled.rows_mut().into_iter().zip(sizes) {
-            row *= (size / n as f64).sqrt();
-        }
-        let between = scaled.t().dot(&scaled);
-        let shrinkage = (p as f64 / n as f64).clamp(SHRINKAGE.0, SHRINKAGE.1);
-        let mut within = &self.total - &between;
+    /// by how much of the variance is between groups, which `count` observations tell. The
+    /// components as they are where there is no variance.
+    fn directions(&self, between: &Array2<f64>, count: f64, weighed: bool) -> Array2<f64> {
+        let p = self.components.ncols();
+        let shrinkage = (p as f64 / count).clamp(SHRINKAGE.0, SHRINKAGE.1);
+        let mut within = &self.total - between;
         let mean = (within.diag().sum() / p as f64).max(1e-12);
         within *= 1.0 - shrinkage;
         within.diag_mut().mapv_inplace(|v| v + shrinkage * mean);
@@ -111,7 +132,7 @@ impl Space {
         for (mut column, value) in white.columns_mut().into_iter().zip(&inner.values) {
             column /= value.max(1e-9 * mean).sqrt();
         }
-        let turned = white.t().dot(&between).dot(&white);
+        let turned = white.t().dot(between).dot(&white);
         let Some(outer) = symmetric_eigen(turned.view()) else { return white };
         let mut map = white.dot(&outer.vectors.slice(s![.., ..DIRECTIONS.min(p)]));
         if weighed && outer.values.first().is_some_and(|&v| v > 1e-9) {

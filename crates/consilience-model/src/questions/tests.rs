@@ -7,7 +7,7 @@ use ndarray::{Array2, array};
 
 use super::evidence::{Evidence, Vote};
 use super::propose::KEPT;
-use super::tree::{Merge, Odds, Tree, sigmoid};
+use super::tree::{Merge, Odds, Places, Tree, sigmoid};
 use super::{Answer, Questioner, QuestionerOptions, StopReason};
 
 /// Six blobs in a row, two of each class: distances do not tell which two.
@@ -567,6 +567,36 @@ fn groups_that_workers_form_are_believed_where_features_say_little() {
 }
 
 /// The entropy of a grouping of s objects of k equal clusters, as a share of that of its pairs.
+/// Two features tell the classes, six tell four other groups that lie farther apart: a metric from
+/// the features alone sees these, one from the answers does not.
+#[test]
+fn answers_teach_which_features_matter() {
+    for (seed, cells) in [(0, 150), (1, 60)] {
+        let mut draw = Seed(seed).derive("other groups", 0).stream();
+        let classes: Vec<usize> = (0..150).map(|i| i % 3).collect();
+        let x = Array2::from_shape_fn((150, 8), |(i, j)| {
+            let place = if j < 2 {
+                [[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]][classes[i]][j]
+            } else {
+                if i / 3 % 4 == j - 2 { 15.0 } else { 0.0 }
+            };
+            place + draw.normal()
+        });
+        let answers: Vec<Answer> = (0..200)
+            .map(|_| {
+                let i = (draw.uniform() * 150.0) as usize;
+                let j = (i + 1 + (draw.uniform() * 149.0) as usize) % 150;
+                Answer::pair(0, i, j, classes[i] == classes[j])
+            })
+            .collect();
+        let mut questioner = QuestionerOptions::new(3).cells(cells).start(&x).unwrap();
+        let before = nmi(&questioner.partition().unwrap(), &classes);
+        questioner.answer(&answers).unwrap();
+        let after = nmi(&questioner.partition().unwrap(), &classes);
+        assert!(before < 0.1 && after > 0.8, "{cells}: {before} {after}");
+    }
+}
+
 #[test]
 fn pairs_of_a_group_count_what_the_group_tells() {
     let x = Array2::from_shape_fn((24, 1), |(i, _)| i as f64);
@@ -638,7 +668,7 @@ fn sound_joins_of_given_labels_come_first() {
     // told that they do not.
     let centres = array![[0.0], [9.0], [100.0], [101.2]];
     let evidence = BTreeMap::from([((0, 1), 9.0), ((2, 3), -1.0)]);
-    let tree = Tree::within(&centres, &[1.0; 4], &evidence, odds, &[0, 0, 1, 1]);
+    let tree = Tree::within(&Places::new(&centres, &[1.0; 4], odds), &evidence, &[0, 0, 1, 1]);
     assert_eq!(tree.merges[0].nodes, [0, 1]);
     assert_eq!(tree.sound(), 1);
 }
@@ -658,7 +688,7 @@ fn the_tree_equals_the_definition() {
                 evidence.insert((a.min(b), a.max(b)), 3.0 * draw.normal());
             }
         }
-        let tree = Tree::new(&centres, &sizes, &evidence, odds);
+        let tree = Tree::new(&Places::new(&centres, &sizes, odds), &evidence);
         let mean = sizes.iter().sum::<f64>() / m as f64;
         let mut nodes: Vec<Vec<usize>> = (0..m).map(|c| vec![c]).collect();
         for merge in &tree.merges {

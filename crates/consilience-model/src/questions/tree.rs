@@ -19,6 +19,14 @@ const BEYOND: f64 = 1e-3;
 /// group that belong apart are not, and wrong answers must not be able to cut it.
 const NEAR_LAPSE: f64 = 1e-4;
 
+/// Log-odds at the first cut, and how fast they change with the logarithm of the distance, before
+/// any answer.
+const AT_CUT: f64 = -1.0;
+const SLOPE: f64 = 2.5;
+/// Share of pairs that belong together however unlike they are: one of so many for each cluster, at
+/// most this.
+const LAPSE: (f64, f64) = (4.0, 0.05);
+
 /// Log-odds of two nodes belonging together by how alike they are: logistic in
 /// `offset + slope likeness`, but no nearer to 0 than `lapse`, nor to 1 than [`NEAR_LAPSE`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +37,15 @@ pub(super) struct Odds {
 }
 
 impl Odds {
+    /// Before anything is known of where groups end.
+    pub(super) const LEVEL: Odds = Odds { offset: 0.0, slope: SLOPE, lapse: 0.0 };
+
+    /// Before any answer, where a first cut has these odds under [`LEVEL`](Odds::LEVEL).
+    pub(super) fn first(at_cut: f64, clusters: usize) -> Self {
+        let lapse = LAPSE.1.min(1.0 / (LAPSE.0 * clusters as f64));
+        Odds { offset: AT_CUT - at_cut, slope: SLOPE, lapse }
+    }
+
     pub(super) fn of(&self, likeness: f64) -> f64 {
         let line = self.offset + self.slope * likeness;
         if self.lapse == 0.0 {
@@ -82,25 +99,18 @@ pub(super) struct Tree {
 impl Tree {
     /// Joins what has the highest log-odds until all is one: the mean place of a node against the
     /// other's, and the sum of all evidence between their cells.
-    pub(super) fn new(
-        centres: &Array2<f64>,
-        sizes: &[f64],
-        evidence: &BTreeMap<(usize, usize), f64>,
-        odds: Odds,
-    ) -> Self {
-        Self::joined(Open::new(centres, sizes, evidence, odds, None))
+    pub(super) fn new(cells: &Places, evidence: &BTreeMap<(usize, usize), f64>) -> Self {
+        Self::joined(Open::new(cells, evidence, None))
     }
 
     /// As [`new`](Tree::new), but cells of equal labels are joined before any others, and of these
     /// what distance joins first: by answers the wrong ones would be left for the last join.
     pub(super) fn within(
-        centres: &Array2<f64>,
-        sizes: &[f64],
+        cells: &Places,
         evidence: &BTreeMap<(usize, usize), f64>,
-        odds: Odds,
         labels: &[u32],
     ) -> Self {
-        Self::joined(Open::new(centres, sizes, evidence, odds, Some(labels)))
+        Self::joined(Open::new(cells, evidence, Some(labels)))
     }
 
     fn joined(mut open: Open) -> Self {
@@ -205,58 +215,84 @@ impl Tree {
     }
 }
 
-/// The nodes that are not joined yet, by the number of one of their cells.
-struct Open {
-    squared: Array2<f64>,
-    evidence: Array2<f64>,
-    odds: Array2<f64>,
-    /// What is joined first, and within that the order: what belongs together most surely; of what
-    /// rather does not, where so many clusters are asked for, what puts fewest objects wrong.
-    order: Array2<(u8, f64)>,
+/// Where cells lie, and how probably they belong together by that: what all trees of the same cells
+/// begin with.
+pub(super) struct Places {
+    /// Squared distances, m x m.
+    squared: Vec<f64>,
+    /// Log-odds by distance, m x m; of a cell and itself 0.
+    alone: Vec<f64>,
     sizes: Vec<f64>,
-    /// What is joined before all else, where that is given: nodes of equal labels.
-    labels: Option<Vec<u32>>,
     /// Objects of a cell on the mean.
     mean: f64,
     by: Odds,
-    alive: Vec<bool>,
+}
+
+impl Places {
+    pub(super) fn new(centres: &Array2<f64>, sizes: &[f64], by: Odds) -> Self {
+        let m = sizes.len();
+        let mean = sizes.iter().sum::<f64>() / m.max(1) as f64;
+        let products = centres.dot(&centres.t());
+        let (mut squared, mut alone) = (vec![0.0; m * m], vec![0.0; m * m]);
+        for a in 0..m {
+            for b in 0..a {
+                let apart = squared_distance(centres, &products, a, b);
+                let odds = by.of(likeness(apart, sizes[a], sizes[b], mean));
+                for at in [a * m + b, b * m + a] {
+                    (squared[at], alone[at]) = (apart, odds);
+                }
+            }
+        }
+        Places { squared, alone, sizes: sizes.to_vec(), mean, by }
+    }
+}
+
+/// What is joined first, and within that the order: what belongs together most surely; of what
+/// rather does not, where so many clusters are asked for, what puts fewest objects wrong.
+type Order = (u8, f64);
+
+/// The nodes that are not joined yet, by the number of one of their cells; tables are m x m.
+struct Open {
+    m: usize,
+    squared: Vec<f64>,
+    evidence: Vec<f64>,
+    odds: Vec<f64>,
+    order: Vec<Order>,
+    sizes: Vec<f64>,
+    /// What is joined before all else, where that is given: nodes of equal labels.
+    labels: Option<Vec<u32>>,
+    mean: f64,
+    by: Odds,
+    /// In order.
+    alive: Vec<usize>,
     /// The best partner of each.
     near: Vec<Option<usize>>,
 }
 
 impl Open {
-    fn new(
-        centres: &Array2<f64>,
-        sizes: &[f64],
-        given: &BTreeMap<(usize, usize), f64>,
-        by: Odds,
-        labels: Option<&[u32]>,
-    ) -> Self {
-        let m = sizes.len();
-        let products = centres.dot(&centres.t());
-        let squared =
-            Array2::from_shape_fn((m, m), |(a, b)| squared_distance(centres, &products, a, b));
-        let mut evidence = Array2::zeros((m, m));
+    fn new(cells: &Places, given: &BTreeMap<(usize, usize), f64>, labels: Option<&[u32]>) -> Self {
+        let m = cells.sizes.len();
+        let mut evidence = vec![0.0; m * m];
         for (&(a, b), &e) in given {
-            evidence[[a, b]] += e;
-            evidence[[b, a]] += e;
+            evidence[a * m + b] += e;
+            evidence[b * m + a] += e;
         }
-        let mean = sizes.iter().sum::<f64>() / m.max(1) as f64;
         let mut open = Open {
-            squared,
+            m,
+            squared: cells.squared.clone(),
             evidence,
-            odds: Array2::zeros((m, m)),
-            order: Array2::from_elem((m, m), (0, 0.0)),
-            sizes: sizes.to_vec(),
+            odds: vec![0.0; m * m],
+            order: vec![(0, 0.0); m * m],
+            sizes: cells.sizes.clone(),
             labels: labels.map(<[u32]>::to_vec),
-            mean,
-            by,
-            alive: vec![true; m],
+            mean: cells.mean,
+            by: cells.by,
+            alive: (0..m).collect(),
             near: vec![None; m],
         };
         for a in 0..m {
             for b in 0..a {
-                open.weigh(a, b);
+                open.weigh(a, b, cells.alone[a * m + b]);
             }
         }
         for a in 0..m {
@@ -266,12 +302,12 @@ impl Open {
     }
 
     fn likeness(&self, a: usize, b: usize) -> f64 {
-        likeness(self.squared[[a, b]], self.sizes[a], self.sizes[b], self.mean)
+        likeness(self.squared[a * self.m + b], self.sizes[a], self.sizes[b], self.mean)
     }
 
-    fn weigh(&mut self, a: usize, b: usize) {
-        let alone = self.by.of(self.likeness(a, b));
-        let odds = alone + self.evidence[[a, b]];
+    /// Takes in log-odds by distance.
+    fn weigh(&mut self, a: usize, b: usize, alone: f64) {
+        let odds = alone + self.evidence[a * self.m + b];
         let smaller = self.sizes[a].min(self.sizes[b]) / self.mean;
         let lead = if self.labels.is_some() { alone } else { odds };
         let alike = self.labels.as_ref().is_none_or(|labels| labels[a] == labels[b]);
@@ -279,69 +315,59 @@ impl Open {
             2 * u8::from(alike) + u8::from(odds > 0.0),
             if odds > 0.0 { lead } else { odds * smaller },
         );
-        for at in [[a, b], [b, a]] {
-            self.odds[at] = odds;
-            self.order[at] = order;
+        for at in [a * self.m + b, b * self.m + a] {
+            (self.odds[at], self.order[at]) = (odds, order);
         }
     }
 
     /// The best of all others for one; ties to the lowest.
     fn partner(&self, a: usize) -> Option<usize> {
-        let mut best: Option<usize> = None;
-        for b in (0..self.alive.len()).filter(|&b| self.alive[b] && b != a) {
-            if best.is_none_or(|c| self.order[[a, b]] > self.order[[a, c]]) {
-                best = Some(b);
-            }
-        }
-        best
+        let order = &self.order[a * self.m..][..self.m];
+        let others = self.alive.iter().copied().filter(|&b| b != a);
+        others.reduce(|best, b| if order[b] > order[best] { b } else { best })
     }
 
     /// The two of highest log-odds, the lower number first.
     fn best(&self) -> Option<(usize, usize)> {
-        let mut best: Option<(usize, usize)> = None;
-        for a in (0..self.alive.len()).filter(|&a| self.alive[a]) {
-            if let Some(b) = self.near[a]
-                && best.is_none_or(|(c, d)| self.order[[a, b]] > self.order[[c, d]])
-            {
-                best = Some((a, b));
-            }
-        }
+        let pairs = self.alive.iter().filter_map(|&a| Some((a, self.near[a]?)));
+        let of = |(a, b): (usize, usize)| self.order[a * self.m + b];
+        let best = pairs.reduce(|best, pair| if of(pair) > of(best) { pair } else { best });
         best.map(|(a, b)| (a.min(b), a.max(b)))
     }
 
     fn merge(&self, nodes: [usize; 2], a: usize, b: usize) -> Merge {
+        let at = a * self.m + b;
         Merge {
             nodes,
             likeness: self.likeness(a, b),
-            evidence: self.evidence[[a, b]],
-            odds: self.odds[[a, b]],
+            evidence: self.evidence[at],
+            odds: self.odds[at],
         }
     }
 
     /// b goes into a.
     fn join(&mut self, a: usize, b: usize) {
+        let m = self.m;
         let (sa, sb) = (self.sizes[a], self.sizes[b]);
-        let (all, apart) = (sa + sb, self.squared[[a, b]]);
-        self.alive[b] = false;
+        let (all, apart) = (sa + sb, self.squared[a * m + b]);
+        self.alive.retain(|&c| c != b);
         self.sizes[a] = all;
-        let others: Vec<usize> =
-            (0..self.alive.len()).filter(|&c| self.alive[c] && c != a).collect();
+        let others: Vec<usize> = self.alive.iter().copied().filter(|&c| c != a).collect();
         for &c in &others {
             // The squared distance to the mean of both.
-            let squared = (sa * self.squared[[a, c]] + sb * self.squared[[b, c]]) / all
+            let squared = (sa * self.squared[a * m + c] + sb * self.squared[b * m + c]) / all
                 - sa * sb / (all * all) * apart;
-            let evidence = self.evidence[[a, c]] + self.evidence[[b, c]];
-            for at in [[a, c], [c, a]] {
-                self.squared[at] = squared;
-                self.evidence[at] = evidence;
+            let evidence = self.evidence[a * m + c] + self.evidence[b * m + c];
+            for at in [a * m + c, c * m + a] {
+                (self.squared[at], self.evidence[at]) = (squared, evidence);
             }
-            self.weigh(a, c);
+            self.weigh(a, c, self.by.of(self.likeness(a, c)));
         }
         self.near[a] = self.partner(a);
         for &c in &others {
             match self.near[c] {
                 Some(d) if d != a && d != b => {
-                    if self.order[[c, a]] > self.order[[c, d]] {
+                    if self.order[c * m + a] > self.order[c * m + d] {
                         self.near[c] = Some(a);
                     }
                 }
