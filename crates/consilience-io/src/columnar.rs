@@ -203,14 +203,12 @@ fn choose(head: &mut Head, mut roles: Vec<Role>) -> Result<(Vec<Role>, Front)> {
 /// The ids that an index without a name gives, where it tells the rows apart.
 fn ids_of_index(index: LabelColumn, notes: &mut Vec<String>) -> Result<Option<Texts>> {
     let counts = index.numbers_apart().is_some();
-    let apart = counts || index.is_ids();
-    let read =
-        if apart { "read as the ids of the objects" } else { "left out: it has the same twice" };
-    notes.push(format!("the index of the rows was {read}"));
-    if !apart {
+    let texts = index.into_texts()?;
+    if !texts.are_ids()? {
+        notes.push("the index of the rows was left out: it has the same twice, or nothing".into());
         return Ok(None);
     }
-    let texts = index.into_texts()?;
+    notes.push("the index of the rows was read as the ids of the objects".into());
     Ok(Some(if counts { texts.into_row_numbers() } else { texts }))
 }
 

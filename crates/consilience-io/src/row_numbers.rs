@@ -208,6 +208,14 @@ impl DataTable {
         if self.rows < ENOUGH || self.names.len() < 2 {
             return;
         }
+        let index = told(&self.names, self.front.behind_ids(), known) == Told::IfApart;
+        if index && self.front.leads() && self.column(0).is_some() {
+            notes.push(format!(
+                "a column {} is a feature, as its numbers do not tell the rows apart: is it an \
+                 index? Drop it if so",
+                called(&self.names[0])
+            ));
+        }
         // Without a header only the first is one: this is where programs put them.
         let columns = if are_numbered(&self.names) { 1 } else { self.names.len() };
         for (c, name) in self.names[..columns].iter().enumerate() {
@@ -366,6 +374,9 @@ mod tests {
         // Some rows of a table.
         assert_eq!(ids(&read(",a\n17,2.5\n3,4.5\n").output), ["17", "3"]);
         assert!(ids(&read(",a\n17,2.5\n17,4.5\n").output).is_empty());
+        let twice = read(",a\n17,2.5\n17,4.5\n18,1.5\n");
+        assert_eq!(twice.output.number_names().len(), 2);
+        assert!(twice.report.notes[0].contains("is it an index?"), "{:?}", twice.report.notes);
         for kept in ["index,a\n17,2.5\n3,4.5\n", "X,Y\n1,5\n", "X,Y\n0,5\n1,2\n"] {
             assert!(ids(&read(kept).output).is_empty(), "{kept}");
         }

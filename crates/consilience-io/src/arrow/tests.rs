@@ -138,6 +138,7 @@ fn the_index_of_pandas_is_the_ids() {
     let shuffled: ArrayRef = Arc::new(UInt64Array::from_iter_values([4, 1, 0, 7, 3, 2]));
     let names: ArrayRef = Arc::new(StringArray::from(vec!["p", "q", "r", "s", "t", "u"]));
     let twice: ArrayRef = Arc::new(UInt64Array::from_iter_values([0, 1, 2, 0, 1, 2]));
+    let halves: ArrayRef = Arc::new(Float64Array::from(vec![0.0, 0.5, 1.0, 1.5, 2.0, 2.5]));
     let kinds: ArrayRef = Arc::new(StringArray::from(vec!["p", "p", "r", "s", "t", "u"]));
     const NAMELESS: &str = "__index_level_0__";
     let told = |name: &str| format!("{{\"index_columns\": [\"{name}\"], \"columns\": []}}");
@@ -146,6 +147,7 @@ fn the_index_of_pandas_is_the_ids() {
         (&names, NAMELESS, Some("p")),
         (&twice, NAMELESS, None),
         (&kinds, NAMELESS, None),
+        (&halves, NAMELESS, Some("0")),
         (&names, "sample", Some("p")),
     ] {
         let bytes = of_pandas(vec![("x", x.clone()), (name, index.clone())], &told(name));
