@@ -36,12 +36,7 @@ pub(super) const LAWS: [Law; 25] = [
     ("progress", progressing),
     ("small worlds", all_small_worlds),
     ("many members that agree on nothing", order::noise),
-    ("permuting members of small worlds", |law, make, profile| {
-        order::ties(law, make, profile, Moved::Members)
-    }),
-    ("permuting objects of small worlds", |law, make, profile| {
-        order::ties(law, make, profile, Moved::Objects)
-    }),
+    ("permuting members and objects of small worlds", order::ties),
 ];
 
 /// Puts a consensus function through every law that its profile does not switch off.

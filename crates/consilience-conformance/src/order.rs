@@ -31,8 +31,7 @@ pub fn reordering(
     profile: &Profile,
 ) {
     noise("many members that agree on nothing", make, profile);
-    ties("permuting members of small worlds", make, profile, Moved::Members);
-    ties("permuting objects of small worlds", make, profile, Moved::Objects);
+    ties("permuting members and objects of small worlds", make, profile);
 }
 
 /// What is put into another order.
@@ -103,37 +102,58 @@ fn orders(n: usize, seed: u64) -> [Vec<usize>; 2] {
     [(0..n).rev().collect(), shuffled]
 }
 
-/// On small worlds, for every number of clusters.
-pub(super) fn ties(law: &str, make: Make<'_>, profile: &Profile, moved: Moved) {
-    let (promised, rest) = match moved {
-        Moved::Members => (profile.member_permutation, ""),
-        Moved::Objects => {
-            (profile.object_ties, ", and no symmetry of the ensemble exchanges the two")
+/// A small world in another order.
+struct Reordered {
+    law: &'static str,
+    moved: Moved,
+    order: Vec<usize>,
+    ensemble: Ensemble,
+}
+
+/// A world in all orders in which something is promised.
+fn reordered(world: &Ensemble, profile: &Profile, seed: u64) -> Vec<Reordered> {
+    let mut all = Vec::new();
+    for (law, moved, promised) in [
+        ("permuting members of small worlds", Moved::Members, profile.member_permutation),
+        ("permuting objects of small worlds", Moved::Objects, profile.object_ties),
+    ] {
+        if !promised {
+            continue;
         }
-    };
-    if !promised {
-        return;
-    }
-    for (w, ensemble) in tied_worlds(profile).enumerate() {
-        for order in orders(moved.of(&ensemble).0, w as u64) {
-            let reordered = moved.ensemble(law, &ensemble, &order);
-            if matches!(moved, Moved::Members) && reordered == ensemble {
-                continue;
+        for order in orders(moved.of(world).0, seed) {
+            let ensemble = moved.ensemble(law, world, &order);
+            if !matches!(moved, Moved::Members) || ensemble != *world {
+                all.push(Reordered { law, moved, order, ensemble });
             }
-            for k in 1..=ensemble.n_objects() {
-                let plain = run(law, make, profile, k, &ensemble).output;
-                let again = run(law, make, profile, k, &reordered).output;
-                let expected = moved.partition(law, &plain, &order);
-                let holds = match moved {
-                    Moved::Members => again == expected,
-                    Moved::Objects => symmetric(law, &reordered, &expected, &again),
+        }
+    }
+    all
+}
+
+/// On small worlds, for every number of clusters: members in another order give the same partition,
+/// objects the reordered one or one that a symmetry exchanges with it.
+pub(super) fn ties(law: &str, make: Make<'_>, profile: &Profile) {
+    for (w, world) in tied_worlds(profile).enumerate() {
+        let reordered = reordered(&world, profile, w as u64);
+        let numbers = if reordered.is_empty() { 0 } else { world.n_objects() };
+        for k in 1..=numbers {
+            let plain = run(law, make, profile, k, &world).output;
+            for Reordered { law, moved, order, ensemble } in &reordered {
+                let again = run(law, make, profile, k, ensemble).output;
+                let expected = moved.partition(law, &plain, order);
+                let (holds, rest) = match moved {
+                    Moved::Members => (again == expected, ""),
+                    Moved::Objects => (
+                        symmetric(law, ensemble, &expected, &again),
+                        ", and no symmetry of the ensemble exchanges the two",
+                    ),
                 };
                 hold(law, holds, || {
                     format!(
                         "{:?} became {:?} (order {order:?}) for k = {k} on {}{rest}",
                         expected.to_signed(),
                         again.to_signed(),
-                        show(&reordered)
+                        show(ensemble)
                     )
                 });
             }

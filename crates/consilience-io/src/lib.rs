@@ -40,7 +40,7 @@
 //! | ensemble | one per object | one per base clustering: whole numbers |
 //! | labels | one per object | one |
 //! | memberships | one per object | one probability per cluster |
-//! | constraints (CSV) | one per pair | `i,j,link` or `i,j,link,batch` |
+//! | constraints (CSV) | one per pair | `i,j,link`, perhaps `batch`, and others that are ignored |
 //! | edges of a network | one per edge | two: objects |
 //! | answers (CSV, npz) | one per answer | those of an [`AnswerForm`] |
 //!

@@ -23,10 +23,11 @@
 //!
 //! A first column that is called `id`, or that holds another text in every row, most of them no
 //! numbers, names the objects. So does one of row numbers under no name or one such as `Unnamed:
-//! 0`, `index` and `X`: programs write these without being asked, and a note says so. Ids go to
-//! every output of the program, and truth, constraints, answers and other tables are joined by
-//! them. Row numbers that do not fit those of another table with as many rows, as those of pandas,
-//! from 0, and of R, from 1, say the order of its rows, which a note says too.
+//! 0`, `index` and `X`, and the index that pandas keeps in Parquet and Feather files: programs
+//! write these without being asked, and a note says so. Ids go to every output of the program, and
+//! truth, constraints, answers and other tables are joined by them. Row numbers that do not fit
+//! those of another table with as many rows, as those of pandas, from 0, and of R, from 1, say the
+//! order of its rows, which a note says too.
 //!
 //! ```
 //! # #[cfg(feature = "io")] {
@@ -167,6 +168,7 @@
 //!
 //! UTF-8, with or without a byte order mark. The first row tells what separates columns: a comma
 //! where there is one, else a semicolon, else a tab; in `.tsv` a tab first. The first row is a
-//! header where it holds text that its columns do not have again; a table of one column may have
-//! blank lines, which are unlabelled objects, but for those at the end of the file: write -1 or
-//! `""` there.
+//! header where it holds text that its columns do not have again, and where it counts on (`0,1,2`
+//! or `2018,2019,2020`), which no object below does; a table of one column may have blank lines,
+//! which are unlabelled objects, but for those at the end of the file: write -1 or `""` there.
+//! Features may be `True` and `False`, which are 1 and 0.
