@@ -12,7 +12,7 @@ use consilience_core::{ConsensusFunction, Ensemble, Partition, scores};
 pub(super) type Law = (&'static str, fn(&str, Make<'_>, &Profile));
 
 /// The laws in the order they are tried, simple ones first.
-pub(super) const LAWS: [Law; 25] = [
+pub(super) const LAWS: [Law; 24] = [
     ("one object", labels::one_object),
     ("k outside 1..=n is refused with both numbers", labels::clusters_out_of_range),
     ("all objects equal", labels::all_equal),
