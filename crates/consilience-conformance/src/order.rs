@@ -104,26 +104,21 @@ fn orders(n: usize, seed: u64) -> [Vec<usize>; 2] {
 
 /// A small world in another order.
 struct Reordered {
-    law: &'static str,
     moved: Moved,
     order: Vec<usize>,
     ensemble: Ensemble,
 }
 
 /// A world in all orders in which something is promised.
-fn reordered(world: &Ensemble, profile: &Profile, seed: u64) -> Vec<Reordered> {
+fn reordered(law: &str, world: &Ensemble, profile: &Profile, seed: u64) -> Vec<Reordered> {
+    let members = (Moved::Members, profile.member_permutation);
+    let objects = (Moved::Objects, profile.object_ties);
     let mut all = Vec::new();
-    for (law, moved, promised) in [
-        ("permuting members of small worlds", Moved::Members, profile.member_permutation),
-        ("permuting objects of small worlds", Moved::Objects, profile.object_ties),
-    ] {
-        if !promised {
-            continue;
-        }
+    for (moved, _) in [members, objects].into_iter().filter(|(_, promised)| *promised) {
         for order in orders(moved.of(world).0, seed) {
             let ensemble = moved.ensemble(law, world, &order);
             if !matches!(moved, Moved::Members) || ensemble != *world {
-                all.push(Reordered { law, moved, order, ensemble });
+                all.push(Reordered { moved, order, ensemble });
             }
         }
     }
@@ -134,11 +129,11 @@ fn reordered(world: &Ensemble, profile: &Profile, seed: u64) -> Vec<Reordered> {
 /// objects the reordered one or one that a symmetry exchanges with it.
 pub(super) fn ties(law: &str, make: Make<'_>, profile: &Profile) {
     for (w, world) in tied_worlds(profile).enumerate() {
-        let reordered = reordered(&world, profile, w as u64);
+        let reordered = reordered(law, &world, profile, w as u64);
         let numbers = if reordered.is_empty() { 0 } else { world.n_objects() };
         for k in 1..=numbers {
             let plain = run(law, make, profile, k, &world).output;
-            for Reordered { law, moved, order, ensemble } in &reordered {
+            for Reordered { moved, order, ensemble } in &reordered {
                 let again = run(law, make, profile, k, ensemble).output;
                 let expected = moved.partition(law, &plain, order);
                 let (holds, rest) = match moved {
