@@ -418,9 +418,15 @@ impl<R: Read> Rows<R> {
         } else {
             return Ok(());
         };
-        self.names = self.record.iter().map(lossy).collect();
-        self.first = Some(self.record.clone());
-        self.line = self.records.next(&mut self.record)?;
+        let first = self.record.clone();
+        match self.records.next(&mut self.record)? {
+            // A header has something below.
+            None => (self.record, self.below) = (first, Below::Nothing),
+            next => {
+                self.names = first.iter().map(lossy).collect();
+                (self.first, self.line) = (Some(first), next);
+            }
+        }
         Ok(())
     }
 

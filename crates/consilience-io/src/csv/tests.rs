@@ -131,6 +131,7 @@ fn a_first_row_that_counts_may_be_a_header() {
     assert_eq!(rows("0,1,3", "0.5,1.5,2.5\n"), (4, 0));
     assert_eq!(rows("5,6,7", "0.5,1.5,2.5\n"), (4, 0));
     assert_eq!(rows("0,1", "0.5,1.5\n"), (4, 0));
+    assert_eq!(rows("0,1,2", ""), (1, 0));
     // Labels that come again, in enough columns.
     let labels = "0,1,2,3,4\n1,0,2,4,3\n".repeat(3);
     let table = read(format!("0,1,2,3,4\n{labels}").as_bytes()).unwrap();

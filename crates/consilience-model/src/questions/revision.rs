@@ -14,7 +14,7 @@ const GROWTH: f64 = 1.25;
 /// What answers are understood from beside the estimates so far, and how much more probable, in
 /// logarithms, the clusters from there must be. Few answers fit the distances by chance.
 const STARTS: [(Start, f64); 3] =
-    [(Start::Workers, 5.0), (Start::Distances, 15.0), (Start::Answers, 5.0)];
+    [(Start::Workers, 5.0), (Start::Distances, 15.0), (Start::Answers, 10.0)];
 /// Pairs that answers put together at least, for a metric to be learned from them alone.
 const LEAST_TOGETHER: f64 = 10.0;
 /// Turns of estimation and tree from another start.

@@ -430,7 +430,7 @@ fn groups_that_are_equal_but_for_rounding_stay_whole() {
 #[test]
 fn answers_keep_to_the_memory_budget() {
     let (x, _) = world(300, 1);
-    let options = QuestionerOptions::new(3).memory_budget(MemoryBudget::bytes(5_000_000));
+    let options = QuestionerOptions::new(3).memory_budget(MemoryBudget::bytes(6_000_000));
     let mut questioner = options.start(&x).unwrap();
     let all: Vec<usize> = (0..300).collect();
     // 44,850 pairs of 256 bytes.
