@@ -177,8 +177,9 @@ fn the_index_of_pandas_is_the_ids() {
         assert_eq!((table.column_names().len(), table.ids().unwrap().get(0)), (2, "p"));
     }
     // Times are plain numbers in a Parquet file.
-    let pandas = r#"{"index_columns": [], "columns": [{"field_name": "x", "numpy_type": "timedelta64[ns]"}]}"#;
-    let bytes = of_pandas(vec![("x", x), ("m", m)], pandas);
+    let kind = r#""field_name": "x", "numpy_type": "timedelta64[ns]""#;
+    let pandas = format!(r#"{{"index_columns": [], "columns": [{{{kind}}}]}}"#);
+    let bytes = of_pandas(vec![("x", x), ("m", m)], &pandas);
     let error = Input::in_memory(&bytes, Format::Arrow).features(&()).unwrap_err();
     assert!(error.message().contains("column \"x\" holds Duration values"), "{error}");
 }
