@@ -374,9 +374,9 @@ enum Below {
     Nothing,
     /// Where it has no first cell, the first column of the rows below.
     FirstColumn(Texts),
-    /// Where it counts: how many rows there are below, and whether each of its numbers comes again
-    /// in its column.
-    Again(usize, Vec<bool>),
+    /// Where it counts: how many rows there are below, and of each of its numbers whether it comes
+    /// again in its column.
+    Again(usize, Vec<(f64, bool)>),
 }
 
 impl<R: Read> Rows<R> {
@@ -413,8 +413,8 @@ impl<R: Read> Rows<R> {
         let whole = |cell: &[u8]| number(cell).is_some_and(|x| x.fract() == 0.0);
         self.below = if cells().next().is_some_and(<[u8]>::is_empty) && cells().skip(1).all(whole) {
             Below::FirstColumn(Texts::default())
-        } else if count_on(cells()) {
-            Below::Again(0, vec![false; self.names.len()])
+        } else if let Some(numbers) = counting(cells()) {
+            Below::Again(0, numbers.into_iter().map(|number| (number, false)).collect())
         } else {
             return Ok(());
         };
@@ -499,8 +499,9 @@ impl<R: Read> Rows<R> {
                 }
                 Below::Again(rows, again) => {
                     *rows += 1;
-                    let first = self.first.iter().flatten().zip(self.record.iter());
-                    again.iter_mut().zip(first).for_each(|(again, (a, b))| *again |= same(a, b));
+                    for ((first, again), cell) in again.iter_mut().zip(self.record.iter()) {
+                        *again = *again || number(cell.trim_ascii()) == Some(*first);
+                    }
                 }
             }
             row += 1;
@@ -525,27 +526,19 @@ impl<R: Read> Rows<R> {
     }
 }
 
-/// Whether cells are whole numbers that count on from 0, from 1 or from a year.
-fn count_on<'a>(cells: impl Iterator<Item = &'a [u8]>) -> bool {
-    let numbers: Option<Vec<f64>> = cells.map(number).collect();
-    numbers.is_some_and(|numbers| {
-        let first = numbers[0];
-        (first == 0.0 || first == 1.0 || (YEARS.contains(&first) && first.fract() == 0.0))
-            && numbers.len() > 2
-            && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0)
-    })
-}
-
-/// Whether two cells hold the same, as text or as numbers.
-fn same(a: &[u8], b: &[u8]) -> bool {
-    let (a, b) = (a.trim_ascii(), b.trim_ascii());
-    a == b || number(b).is_some_and(|value| number(a) == Some(value))
+/// The numbers of cells, where these count on from 0, from 1 or from a year.
+fn counting<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Option<Vec<f64>> {
+    let numbers: Vec<f64> = cells.map(number).collect::<Option<_>>()?;
+    let first = *numbers.first()?;
+    let starts = first == 0.0 || first == 1.0 || (YEARS.contains(&first) && first.fract() == 0.0);
+    let counts = numbers.len() > 2 && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0);
+    (starts && counts).then_some(numbers)
 }
 
 /// Whether a first row that counts is a header: what an object has, others have too, in most
 /// columns; and of very few objects nothing is known.
-fn is_header_that_counts(rows: usize, again: &[bool]) -> bool {
-    let new = again.iter().filter(|&&again| !again).count();
+fn is_header_that_counts(rows: usize, again: &[(f64, bool)]) -> bool {
+    let new = again.iter().filter(|(_, again)| !again).count();
     rows >= ENOUGH && (2 * new > again.len() || (again.len() >= COUNTED && rows >= COUNTED))
 }
 

@@ -189,7 +189,7 @@ impl Questioner {
     }
 
     /// As [`answer`](Questioner::answer); the observer may cancel while the metric is learned
-    /// again.
+    /// again. One who cancels later leaves out the start by answers alone, and no answer.
     ///
     /// # Errors
     /// As [`answer`](Questioner::answer), and where the observer cancels: nothing is taken then.

@@ -135,7 +135,6 @@ impl QuestionerOptions {
         questioner.join();
         questioner.learn(observer)?;
         questioner.begin();
-        questioner.join();
         Ok(questioner)
     }
 

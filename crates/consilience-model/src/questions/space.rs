@@ -16,6 +16,8 @@ const MIXTURE: usize = 10;
 const SHRINKAGE: (f64, f64) = (0.02, 0.5);
 /// Variance between groups, in units of that within, by which a direction counts half.
 const HALF: f64 = 0.5;
+/// Pairs whose differences are held at one time.
+const PAIRS: usize = 1 << 12;
 /// Memberships below this are read as 0.
 const LEAST: f64 = 1e-4;
 
@@ -89,13 +91,16 @@ impl Space {
     /// Learns the metric from pairs of objects, each with the probability that it is together: half
     /// the mean square of their differences is the scatter within groups.
     pub(super) fn learn_pairs(&mut self, pairs: &[(usize, usize, f64)]) {
-        let mut differences = Array2::zeros((pairs.len(), self.components.ncols()));
         let all: f64 = pairs.iter().map(|pair| pair.2).sum();
-        for (mut row, &(i, j, together)) in differences.rows_mut().into_iter().zip(pairs) {
-            row.assign(&(&self.components.row(i) - &self.components.row(j)));
-            row *= (0.5 * together / all).sqrt();
+        let mut between = self.total.clone();
+        for pairs in pairs.chunks(PAIRS) {
+            let mut differences = Array2::zeros((pairs.len(), self.components.ncols()));
+            for (mut row, &(i, j, together)) in differences.rows_mut().into_iter().zip(pairs) {
+                row.assign(&(&self.components.row(i) - &self.components.row(j)));
+                row *= (0.5 * together / all).sqrt();
+            }
+            between -= &differences.t().dot(&differences);
         }
-        let between = &self.total - &differences.t().dot(&differences);
         self.place_by(&self.directions(&between, all, true));
     }
 
