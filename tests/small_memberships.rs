@@ -60,7 +60,7 @@ fn certified(
     step: usize,
 ) -> (usize, usize) {
     let (mut solved, mut beaten) = (0, 0);
-    for (at, e) in small_worlds(5, 2).enumerate().step_by(step) {
+    for (at, e) in small_worlds(5, 2).in_one_order().enumerate().step_by(step) {
         let clusters = 2 + at / step % 2;
         if (0..5).all(|i| e.members().iter().all(|m| m.label(i).is_none())) {
             continue;
@@ -97,22 +97,22 @@ fn on_one_thread<T: Send>(test: impl FnOnce() -> T + Send) -> T {
 fn probabilistic_consensus_by_likelihood() {
     let (solved, beaten) = on_one_thread(|| certified(KullbackLeibler, Solver::Newton, 1));
     println!("{solved} solved, {beaten} worse than alike");
-    assert!(solved > 40_000 && beaten <= 2, "{solved} {beaten}");
+    assert!(solved > 20_000 && beaten <= 2, "{solved} {beaten}");
 }
 
 #[test]
 fn probabilistic_consensus_by_squares() {
     let (solved, beaten) = on_one_thread(|| certified(SquaredEuclidean, Solver::Newton, 1));
     println!("{solved} solved, {beaten} worse than alike");
-    assert!(solved > 40_000 && beaten <= 2, "{solved} {beaten}");
+    assert!(solved > 20_000 && beaten <= 2, "{solved} {beaten}");
 }
 
 #[test]
 fn probabilistic_consensus_by_line_search() {
-    let (solved, _) = on_one_thread(|| certified(KullbackLeibler, Solver::LineSearch, 8));
+    let (solved, _) = on_one_thread(|| certified(KullbackLeibler, Solver::LineSearch, 4));
     println!("{solved} solved by likelihood");
     assert!(solved > 1_000, "{solved}");
-    let (solved, _) = on_one_thread(|| certified(SquaredEuclidean, Solver::LineSearch, 8));
+    let (solved, _) = on_one_thread(|| certified(SquaredEuclidean, Solver::LineSearch, 4));
     println!("{solved} solved by squares");
     assert!(solved > 1_000, "{solved}");
 }
@@ -145,7 +145,8 @@ fn pairs_of_soft_members() {
             let method = catalogue::by_name(name).unwrap();
             let method = method.build(&catalogue::Settings::new(2)).unwrap();
             let found = |e: &Ensemble| method.consensus(e).map_err(|e| e.to_string());
-            for (a, b) in (0..64 * 64).map(|at| (&members[at / 64], &members[at % 64])) {
+            let pairs = (0..64).flat_map(|i| (i..64).map(move |j| (i, j)));
+            for (a, b) in pairs.map(|(i, j)| (&members[i], &members[j])) {
                 let e = Ensemble::mixed([soft(a), soft(b)]).unwrap();
                 let Ok(result) = found(&e) else {
                     let silent = a.iter().chain(b).all(|&x| x == 0.0);

@@ -1,4 +1,4 @@
-//! Methods on all 41,209 ensembles of two members over five objects, against naive references over
+//! Methods on all 20,706 sets of two members over five objects, against naive references over
 //! single objects, straight from the formulas in their documentation.
 
 use consilience::consensus::{
@@ -20,7 +20,7 @@ fn each_world(mut test: impl FnMut(&World) + Send) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let mut worlds = 0;
     pool.install(|| {
-        for ensemble in small_worlds(5, 2) {
+        for ensemble in small_worlds(5, 2).in_one_order() {
             worlds += 1;
             let world = World::of(&ensemble);
             if world.objects.is_empty() {
@@ -29,7 +29,7 @@ fn each_world(mut test: impl FnMut(&World) + Send) {
             test(&world);
         }
     });
-    assert_eq!(worlds, 41_209);
+    assert_eq!(worlds, 20_706);
 }
 
 struct World<'a> {

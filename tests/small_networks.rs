@@ -22,7 +22,7 @@ struct World {
 
 /// Tries every world; all there are is their number.
 fn every_world(test: impl Fn(&World) + Sync) {
-    let ensembles: Vec<Ensemble> = small_worlds(NODES, 2).collect();
+    let ensembles: Vec<Ensemble> = small_worlds(NODES, 2).in_one_order().collect();
     let tried = AtomicUsize::new(0);
     (0..1usize << PAIRS.len()).into_par_iter().for_each(|bits| {
         let kept = PAIRS.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1);
@@ -34,7 +34,7 @@ fn every_world(test: impl Fn(&World) + Sync) {
             tried.fetch_add(1, Ordering::Relaxed);
         }
     });
-    assert_eq!(tried.into_inner(), 64 * 52 * 52);
+    assert_eq!(tried.into_inner(), 64 * 52 * 53 / 2);
 }
 
 fn share(ensemble: &Ensemble, i: usize, j: usize) -> f64 {
@@ -194,7 +194,7 @@ fn propagation() {
         }
         solved.fetch_add(usize::from(found.report.status == Status::Solved), Ordering::Relaxed);
     });
-    assert!(solved.into_inner() > 170_000);
+    assert!(solved.into_inner() > 86_000);
 }
 
 /// Whether some member that labels one of the two does not label the other: then the two are not

@@ -223,7 +223,7 @@ pub(crate) struct Consensus {
     /// Number of clusters, or auto: that of eigengap, PAC and lifetime where these agree and none
     /// has a warning, that of two of them where it is more than the directions, else the geometric
     /// mean of eigengap, lifetime and directions, drawn towards 7 the more they differ (median
-    /// error 38 % on our benchmark). It is looked for from 2 to the root of the number of distinct
+    /// error 40 % on our benchmark). It is looked for from 2 to the root of the number of distinct
     /// rows of labels or to what three quarters of the members do not exceed, to one more than a
     /// member has where members nearly agree, and to 30 at most [default: as many as the method
     /// itself finds, and auto for methods that find none]
@@ -451,8 +451,8 @@ pub(crate) struct Predict {
 )]
 pub(crate) struct Crowd {
     /// The answers, a table whose columns have names: worker,task,item,group (items of one task in
-    /// one group are alike), worker,task,item,keyword, or worker,i,j,same; CSV with a header, or
-    /// .npz with arrays of these names
+    /// one group are alike), worker,task,item,keyword, or worker,i,j,same; .csv or .tsv with a
+    /// header, or .npz with arrays of these names
     #[arg(required_unless_present = "list")]
     pub(crate) answers: Option<PathBuf>,
     /// Number of clusters, or auto: as many as the answers' posterior says, or the answers
@@ -700,8 +700,8 @@ pub(crate) struct Report {
     #[arg(long, value_name = "FILE")]
     pub(crate) truth: Option<PathBuf>,
     /// Number of clusters, the range that it is chosen from, or auto: from 2 to the root of the
-    /// number of distinct rows of labels, to one more than a member has where members nearly agree,
-    /// and to 30 at most [default: auto]
+    /// number of distinct rows of labels or to what three quarters of the members do not exceed, to
+    /// one more than a member has where members nearly agree, and to 30 at most [default: auto]
     #[arg(long, value_name = "K|A..B")]
     pub(crate) clusters: Option<Numbers>,
     /// Consensus functions: the first gives the answer, the others are compared with it [default:

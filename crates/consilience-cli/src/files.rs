@@ -568,7 +568,12 @@ pub(crate) fn labels_of(
 /// Refuses other numbers of rows than there are objects.
 pub(crate) fn check_rows(path: &Path, rows: usize, what: &str, objects: &Objects) -> Outcome<()> {
     let (place, n) = (path.display(), objects.n);
-    ensure!(rows == n, "{place}: {rows} rows of {what}, expected {n}, one per object");
+    let header = if rows == n + 1 {
+        "; a header that is a number counts as a row, one of text does not"
+    } else {
+        ""
+    };
+    ensure!(rows == n, "{place}: {rows} rows of {what}, expected {n}, one per object{header}");
     Ok(())
 }
 

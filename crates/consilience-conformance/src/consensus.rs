@@ -178,7 +178,7 @@ fn progressing(law: &str, make: Make<'_>, _: &Profile) {
 
 fn all_small_worlds(law: &str, make: Make<'_>, profile: &Profile) {
     let (objects, members) = profile.small_worlds;
-    for ensemble in small_worlds(objects, members) {
+    for ensemble in small_worlds(objects, members).in_one_order() {
         for k in 1..=objects {
             run(law, make, profile, k, &ensemble);
         }

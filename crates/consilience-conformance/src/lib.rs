@@ -130,7 +130,7 @@ pub struct Profile {
 }
 
 impl Default for Profile {
-    /// Everything on, 600 objects for threads, and all 41,209 ensembles of 2 members over 5
+    /// Everything on, 600 objects for threads, and all 20,706 sets of 2 members over 5
     /// objects.
     fn default() -> Self {
         Profile {

@@ -136,7 +136,7 @@ fn observed(law: &str, similarity: &dyn Similarity, _: &Profile) {
 
 fn all_small_worlds(law: &str, similarity: &dyn Similarity, profile: &Profile) {
     let (objects, count) = profile.small_worlds;
-    for ensemble in small_worlds(objects, count) {
+    for ensemble in small_worlds(objects, count).in_one_order() {
         run(law, similarity, &ensemble);
     }
 }

@@ -374,9 +374,17 @@ enum Below {
     Nothing,
     /// Where it has no first cell, the first column of the rows below.
     FirstColumn(Texts),
-    /// Where it counts: how many rows there are below, and of each of its numbers whether it comes
-    /// again in its column.
-    Again(usize, Vec<(f64, bool)>),
+    /// Where it counts: how many rows there are below, and what is below each of its numbers.
+    Again(usize, Vec<Again>),
+}
+
+/// What is below a number of a first row that counts.
+struct Again {
+    number: f64,
+    /// Whether it comes again.
+    again: bool,
+    /// Whether there is a number that is not whole.
+    fraction: bool,
 }
 
 impl<R: Read> Rows<R> {
@@ -414,7 +422,8 @@ impl<R: Read> Rows<R> {
         self.below = if cells().next().is_some_and(<[u8]>::is_empty) && cells().skip(1).all(whole) {
             Below::FirstColumn(Texts::default())
         } else if let Some(numbers) = counting(cells()) {
-            Below::Again(0, numbers.into_iter().map(|number| (number, false)).collect())
+            let again = |number| Again { number, again: false, fraction: false };
+            Below::Again(0, numbers.into_iter().map(again).collect())
         } else {
             return Ok(());
         };
@@ -459,7 +468,7 @@ impl<R: Read> Rows<R> {
         if header.is_some() {
             if counts {
                 notes.push(format!(
-                    "the first row ({}) was read as an object; a header must hold text",
+                    "the first row ({}) was read as an object and not as a header; names of text would make it one",
                     said()
                 ));
             }
@@ -499,8 +508,10 @@ impl<R: Read> Rows<R> {
                 }
                 Below::Again(rows, again) => {
                     *rows += 1;
-                    for ((first, again), cell) in again.iter_mut().zip(self.record.iter()) {
-                        *again = *again || number(cell.trim_ascii()) == Some(*first);
+                    for (first, cell) in again.iter_mut().zip(self.record.iter()) {
+                        let below = number(cell.trim_ascii());
+                        first.again |= below == Some(first.number);
+                        first.fraction |= below.is_some_and(|x| x.fract() != 0.0);
                     }
                 }
             }
@@ -531,15 +542,18 @@ fn counting<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Option<Vec<f64>> {
     let numbers: Vec<f64> = cells.map(number).collect::<Option<_>>()?;
     let first = *numbers.first()?;
     let starts = first == 0.0 || first == 1.0 || (YEARS.contains(&first) && first.fract() == 0.0);
-    let counts = numbers.len() > 2 && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0);
+    let counts = numbers.len() > 1 && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0);
     (starts && counts).then_some(numbers)
 }
 
 /// Whether a first row that counts is a header: what an object has, others have too, in most
-/// columns; and of very few objects nothing is known.
-fn is_header_that_counts(rows: usize, again: &[(f64, bool)]) -> bool {
-    let new = again.iter().filter(|(_, again)| !again).count();
-    rows >= ENOUGH && (2 * new > again.len() || (again.len() >= COUNTED && rows >= COUNTED))
+/// columns; and of very few objects nothing is known. Two whole numbers in a row are nothing
+/// strange, but are so above fractions.
+fn is_header_that_counts(rows: usize, again: &[Again]) -> bool {
+    let new = again.iter().filter(|first| !first.again).count();
+    let strange = again.len() > 2 || again.iter().all(|first| first.fraction);
+    let many = again.len() >= COUNTED && rows >= COUNTED;
+    rows >= ENOUGH && ((strange && 2 * new > again.len()) || many)
 }
 
 /// A cell that reads back as this text.

@@ -234,7 +234,7 @@ fn notes_come_with_the_report() {
     let fit = Input::in_memory(b"0,1,2\n0,0,1\n", Format::Csv).ensemble(&()).unwrap();
     assert_eq!(fit.output.n_objects(), 2);
     assert_eq!(fit.report.notes.len(), 1);
-    assert!(fit.report.notes[0].contains("a header must hold text"));
+    assert!(fit.report.notes[0].contains("names of text would make it one"));
 }
 
 /// Stops at once.

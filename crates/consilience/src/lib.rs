@@ -49,7 +49,7 @@
 //! |---|---|
 //! | `approx` | comparisons up to rounding, by the traits `AbsDiffEq` and `RelativeEq` of `approx` 0.5, of [`Memberships`], [`Dendrogram`], [`metric::LinearMap`] and [`generate::KMeansClusters`] |
 //! | `conformance` | the test suite for implementations of the traits |
-//! | `io` | readers and writers of CSV, npy, npz, Parquet and Arrow, and readers of sparse features |
+//! | `io` | readers and writers of CSV, npy, npz, Parquet and Arrow, and readers of sparse features; it needs a C compiler, for zstd |
 //! | `lapack` | dense eigenpairs and Cholesky factors by LAPACK instead of faer; your program links the backend |
 //! | `metis` | the published cut of CSPA, HGPA and MCLA; it needs a C compiler |
 //! | `openblas-system` | `lapack` with the OpenBLAS of the system |

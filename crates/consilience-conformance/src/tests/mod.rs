@@ -62,6 +62,18 @@ fn small_worlds_are_all_and_different() {
     assert_eq!(small_worlds(2, 3).count(), 125);
     assert_eq!(small_worlds(0, 2).count(), 0);
     assert_eq!(small_worlds(3, 0).count(), 0);
+    // Each set of members once, and all of them.
+    let sets: Vec<Ensemble> = small_worlds(3, 3).in_one_order().collect();
+    assert_eq!(sets.len(), 15 * 16 * 17 / 6);
+    let sorted = |e: &Ensemble| {
+        let mut members: Vec<_> = e.members().iter().map(Partition::to_signed).collect();
+        members.sort_unstable();
+        members
+    };
+    let distinct = |worlds: &mut dyn Iterator<Item = Ensemble>| {
+        worlds.map(|e| sorted(&e)).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(distinct(&mut sets.into_iter()), distinct(&mut small_worlds(3, 3)));
 }
 
 /// Why there is no law about names: members under other labels, and memberships with their columns

@@ -275,5 +275,5 @@ pub(super) const METHODS: &[Method] = &[
     Method::new("pcc-l2", LOURENCO_2015, PCC, recipes::PCC_L2)
         .line("probabilistic consensus under squared errors; soft"),
     Method::new("auto", OURS_AUTO, AUTO, recipes::AUTO)
-        .line("diffusion, LWEA or their joint result, by agreement with members and halves"),
+        .line("diffusion, LWEA, their joint result or EAC, by agreement with members and halves"),
 ];

@@ -28,7 +28,7 @@
 //! | microcluster | a set of objects that every member treats alike; most methods work on these ([`Microclusters`](crate::Microclusters)) |
 //! | co-association | the share of the members that put two objects together, of those that label both |
 //! | consensus | the one clustering that a [`ConsensusFunction`](crate::ConsensusFunction) makes of an ensemble |
-//! | joint result | in the method `auto`: a consensus of the results of its two methods, on the ensemble and on halves of it |
+//! | joint result | in the method `auto`: a consensus of the results of diffusion and LWEA, on the ensemble and on halves of it |
 //! | elite neighbours | the few microclusters most similar to one; PTA and PTGP walk along these links alone ([`EliteNeighbours`](crate::walk::EliteNeighbours)) |
 //! | trajectory | where a random walk from a microcluster is after 1, 2, ... steps; alike trajectories mean alike microclusters |
 //! | link | a must-link or cannot-link: two objects that belong together, or apart ([`Pair`](crate::Pair)) |

@@ -167,8 +167,15 @@
 //! # Text files
 //!
 //! UTF-8, with or without a byte order mark. The first row tells what separates columns: a comma
-//! where there is one, else a semicolon, else a tab; in `.tsv` a tab first. The first row is a
-//! header where it holds text that its columns do not have again, and where it counts on (`0,1,2`
-//! or `2018,2019,2020`), which no object below does; a table of one column may have blank lines,
-//! which are unlabelled objects, but for those at the end of the file: write -1 or `""` there.
-//! Features may be `True` and `False`, which are 1 and 0.
+//! where there is one, else a semicolon, else a tab; in `.tsv` a tab first. A table of one
+//! column may have blank lines, which are unlabelled objects, but for those at the end of the file:
+//! write -1 or `""` there. Features may be `True` and `False`, which are 1 and 0. The first row is
+//!
+//! | first row | is | told |
+//! |---|---|---|
+//! | holds text that its columns do not have again | a header | |
+//! | holds text, all of which its columns have again | an object | yes |
+//! | counts on from 0, 1 or a year (`0,1,2`), three columns or more over three rows or more: most of its numbers do not come again in their columns, or there are five columns and rows | a header | yes |
+//! | the same of two columns, with fractions in both and neither number again | a header | yes |
+//! | counts on, else | an object | yes |
+//! | other numbers, and a single number | an object | |
