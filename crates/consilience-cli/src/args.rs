@@ -337,8 +337,8 @@ pub(crate) struct Cluster {
     pub(crate) method: Option<String>,
     /// Number of clusters, or with consensus auto; without it as many as there are classes among
     /// the labels, or with consensus as many as the evidence says: the features where they fall
-    /// into compact clusters far from each other (a mean silhouette of 0.5, and halves of the
-    /// objects have the same ones), else the base clusterings, as `consensus` has it
+    /// into compact clusters far from each other (a mean silhouette of 0.5, of two
+    /// clusters 0.7, and halves of the objects have the same ones), else the base clusterings, as `consensus` has it
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<Count>,
     /// Known labels: one column, negative or empty where none is known
@@ -546,6 +546,11 @@ pub(crate) struct Update {
     /// together
     #[arg(long, value_name = "FILE", required_unless_present_any = ["state", "list"])]
     pub(crate) constraints: Option<PathBuf>,
+    /// What is done about links that contradict those before them: refuse, or keep, where answers
+    /// may be wrong: labels are then read out by all links, whichever came first, where links held
+    /// out speak for it
+    #[arg(long, value_name = "WAY", default_value = "refuse")]
+    pub(crate) contradictions: String,
     /// Number of clusters; a stored state knows it
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<usize>,

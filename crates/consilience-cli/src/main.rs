@@ -14,6 +14,7 @@ mod args;
 mod catalogue;
 mod categories;
 mod choices;
+mod classes;
 mod commands;
 mod diagnostics;
 mod estimate;

@@ -27,6 +27,9 @@ pub(crate) struct Summary {
     notes: Vec<String>,
 }
 
+/// Clusters whose sizes are listed one by one at most.
+const SIZES: usize = 12;
+
 impl Summary {
     /// Nothing yet.
     pub(crate) fn new() -> Self {
@@ -53,6 +56,31 @@ impl Summary {
     pub(crate) fn line(&mut self, name: impl Into<String>, value: impl Display) -> &mut Self {
         self.lines.push((name.into(), value.to_string()));
         self
+    }
+
+    /// How many clusters there are, and of how many objects each is, in the order of their first.
+    pub(crate) fn clusters(&mut self, found: &Partition, counts: Option<&[u64]>) -> &mut Self {
+        let mut sizes = vec![0; found.n_clusters()];
+        for (i, label) in found.iter().enumerate() {
+            if let Some(label) = label {
+                sizes[label] += counts.map_or(1, |counts| counts[i]);
+            }
+        }
+        self.both("clusters", "clusters", sizes.len());
+        let mut sorted = sizes.clone();
+        sorted.sort_unstable();
+        match sorted[..] {
+            [] => {}
+            [least, .., most] if sorted.len() > SIZES => {
+                let median = sorted[sorted.len() / 2];
+                self.line("their sizes", format!("{least} to {most}, median {median}"));
+            }
+            _ => {
+                let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+                self.line("their sizes", sizes.join(", "));
+            }
+        }
+        self.data("sizes", sizes)
     }
 
     /// How a method ended.

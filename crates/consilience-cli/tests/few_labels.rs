@@ -37,6 +37,61 @@ fn folder() -> Folder {
     folder
 }
 
+/// A question mark is no label, other words are, and names that differ in case alone are told.
+#[test]
+fn names_that_are_hardly_classes_are_told() {
+    let folder = folder();
+    let with = |nothing: &str, other: &str| {
+        let known = truth().into_iter().enumerate().map(|(i, class)| match i {
+            0 => format!("{other}\n"),
+            i if i < 3 * CLASSES => format!("class {class}\n"),
+            _ => format!("{nothing}\n"),
+        });
+        folder.write("names.csv", format!("label\n{}", known.collect::<String>()));
+        let reply = folder.json("cluster x.csv --labels names.csv");
+        (reply["labelled"].as_u64().unwrap(), reply["notes"].to_string())
+    };
+    let own = format!("class {}", truth()[0]);
+    let (labelled, notes) = with("?", &own);
+    assert_eq!(labelled, 3 * CLASSES as u64);
+    assert!(!notes.contains("class\\\"") && !notes.contains("in case alone"), "{notes}");
+    let (labelled, notes) = with("Unknown", &own.to_uppercase());
+    assert_eq!(labelled, OBJECTS as u64);
+    assert!(notes.contains("are \\\"Unknown\\\", which counts as a class"), "{notes}");
+    assert!(notes.contains("differ in case alone"), "{notes}");
+}
+
+/// Two columns of large numbers beside two of small ones, and a column that is another whole number
+/// in each row.
+#[test]
+fn columns_that_outweigh_the_others_are_told() {
+    let folder = Folder::new();
+    let mut dice = Dice::new(3);
+    let (mut rows, mut ids) = ("age,income,wealth,years\n".to_owned(), "a,patient\n".to_owned());
+    for i in 0..60 {
+        let (income, wealth) = (40_000 + dice.below(9_000), 25_000 + dice.below(9_000));
+        rows.push_str(&format!("{},{income},{wealth},{}\n", 20 + i % 3 * 20, i % 7));
+        ids.push_str(&format!("{}.5,{}\n", i % 3, 100_000 + 7 * (i * 37 % 60)));
+    }
+    folder.write("rows.csv", rows);
+    folder.write("ids.csv", ids);
+    for (method, advice) in [
+        ("kmeans", "divided by their standard deviations"),
+        ("auto --labels known.csv", "kmeans-standardized"),
+        ("consensus", "--param scale=zscore"),
+    ] {
+        folder.write("known.csv", "0\n1\n2\n".to_owned() + &"-1\n".repeat(57));
+        let reply = folder.json(&format!("cluster rows.csv --method {method} --clusters 3"));
+        let notes = reply["notes"].to_string();
+        let told = ["income", "wealth", " hold ", advice].map(|part| notes.contains(part));
+        assert_eq!(told, [true; 4], "{method}: {notes}");
+        let sizes = reply["sizes"].as_array().unwrap();
+        assert_eq!(sizes.iter().filter_map(|size| size.as_u64()).sum::<u64>(), 60);
+    }
+    let notes = folder.json("cluster ids.csv --method kmeans --clusters 3")["notes"].to_string();
+    assert!(notes.contains("patient has another whole number in each row"), "{notes}");
+}
+
 /// Clusters bear the numbers of their classes, as they bear the names of classes that have some.
 #[test]
 fn numbers_of_classes_stay() {

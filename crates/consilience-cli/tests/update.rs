@@ -249,6 +249,42 @@ fn wrong_links_are_set_aside_and_named() {
     assert!(!told.contains("set aside") && broken == 0 && score < 0.8, "{told} {score}");
 }
 
+/// A contradiction is refused with its line, or kept as an answer like all others; a state
+/// remembers it.
+#[test]
+fn contradictions_are_refused_or_kept() {
+    let folder = Folder::new();
+    let (mut dice, class) = (Dice::new(9), |i: u64| i % 4);
+    let row = |_: &mut Dice, i: u64| format!("{},{},{}\n", class(i), class(i), class(i / 2));
+    folder.write("pool.csv", (0..120).map(|i| row(&mut dice, i)).collect::<String>());
+    folder.write("truth.csv", (0..120).map(|i| format!("{}\n", class(i))).collect::<String>());
+    let mut links = String::new();
+    for _ in 0..400 {
+        let (i, j, right) = (dice.below(120), dice.below(120), dice.below(5) > 0);
+        if i != j {
+            let link = if (class(i) == class(j)) == right { "must" } else { "cannot" };
+            links.push_str(&format!("{i},{j},{link}\n"));
+        }
+    }
+    folder.write("links.csv", format!("i,j,link\n{links}"));
+    let update = "update pool.csv --clusters 4 --constraints links.csv --truth truth.csv";
+    folder.fails(update, &["links.csv, line ", "must-links say", "--contradictions keep"]);
+    folder.fails(&format!("{update} --contradictions some"), &["one of refuse, keep"]);
+    folder.write("self.csv", "i,j,link\n3,3,cannot\n");
+    let own = "update pool.csv --clusters 4 --constraints self.csv --contradictions keep";
+    folder.fails(own, &["self.csv, line 2", "with itself"]);
+    let reply = folder.json(&format!("{update} --contradictions keep --state s.bin"));
+    let disputed = reply["disputed"].as_array().unwrap();
+    assert!(disputed.len() > 20 && disputed.iter().all(|link| link["must"].is_boolean()));
+    assert_eq!(reply["batches"][0]["disputed"], disputed.len());
+    assert!(reply["notes"].to_string().contains("disputed, as they contradict links before"));
+    assert!(reply["scores"]["ari"].as_f64() > Some(0.95), "{reply}");
+    folder.write("none.csv", "i,j,link\n0,4,must\n");
+    let again = folder.json("update pool.csv --constraints none.csv --state s.bin");
+    assert_eq!(again["disputed"], reply["disputed"]);
+    assert_eq!(again["batches"][0]["disputed"], 0);
+}
+
 /// Eight more objects, labelled by the members in the labels that their file has.
 #[test]
 fn new_objects_join_behind_the_others() {

@@ -350,7 +350,12 @@ fn starting(side: &SideInformation) -> impl Iterator<Item = &Vec<usize>> {
 
 /// Whether [`best_start`] begins twice.
 pub(crate) fn begins_twice(side: &SideInformation, k: usize) -> bool {
-    starting(side).count() > k
+    sets_to_start(side) > k
+}
+
+/// How many labelled sets centres may start from.
+pub(crate) fn sets_to_start(side: &SideInformation) -> usize {
+    starting(side).count()
 }
 
 /// Share of the unit of its objective by which the second start has to be better. Where the

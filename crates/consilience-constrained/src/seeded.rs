@@ -1,12 +1,13 @@
 use consilience_core::{
-    Clustering, Clusters, ConstrainedClusterer, Features, Fit, Observer, Report, Result, Seed,
-    SideInformation, Status, Watch, at_least_one, ensure,
+    Clustering, Clusters, ConstrainedClusterer, Features, Fit, Observer, OnlyCancels, Report,
+    Result, Seed, SideInformation, Status, Watch, at_least_one, check_restarts, ensure,
 };
 use consilience_num::kmeans::{KMeansOptions, from_centres};
 use ndarray::{Array2, ArrayView2};
 
 use crate::frame::{
-    Begun, Frame, NearestCentre, best_start, drop_empty, inertia, nearest, refill, take_means,
+    Begun, Frame, NearestCentre, best_start, drop_empty, inertia, nearest, refill, sets_to_start,
+    take_means,
 };
 use crate::number::{FEWER, checked_number};
 
@@ -37,16 +38,17 @@ use crate::number::{FEWER, checked_number};
 /// # Ok::<(), consilience::Error>(())
 /// ```
 ///
-/// With fewer sets than clusters the other centres are drawn as in k-means++; of more sets, seeded
+/// With fewer sets than clusters the other centres are drawn as in k-means++, ten times
+/// ([`restarts`](SeededKMeans::restarts)), and the lowest objective is kept; of more sets, seeded
 /// k-means takes large ones that are far apart. As these may all lie in one large class, it then
 /// runs a second time, from objects by k-means++, and keeps that where the objective is more than
 /// 7 % lower. New objects go to the nearest centre.
 ///
 /// # Complexity
-/// O(iterations n d k) time, O(n d) memory.
+/// O(restarts x iterations n d k) time, O(n d) memory.
 ///
 /// # Errors
-/// As [`ConstrainedClusterer::fit`]; `max_iterations` of 0; constrained k-means refuses with
+/// As [`ConstrainedClusterer::fit`]; `max_iterations` or `restarts` of 0; constrained k-means refuses with
 /// [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) sets that are not
 /// all apart (it could not know which belong to one cluster), and more sets than clusters.
 ///
@@ -58,6 +60,7 @@ use crate::number::{FEWER, checked_number};
 pub struct SeededKMeans {
     clusters: Clusters,
     hold: bool,
+    restarts: usize,
     max_iterations: usize,
     seed: Seed,
 }
@@ -66,7 +69,13 @@ impl SeededKMeans {
     /// Seeded k-means into so many clusters; [`Clusters::Auto`] for as many as the labels have
     /// classes.
     pub fn new(clusters: impl Into<Clusters>) -> Self {
-        SeededKMeans { clusters: clusters.into(), hold: false, max_iterations: 100, seed: Seed(0) }
+        SeededKMeans {
+            clusters: clusters.into(),
+            hold: false,
+            restarts: 10,
+            max_iterations: 100,
+            seed: Seed(0),
+        }
     }
 
     /// Constrained k-means: labelled objects stay in their clusters.
@@ -75,6 +84,10 @@ impl SeededKMeans {
     }
 
     consilience_core::setters! {
+        /// Starts where centres are drawn, of which the one with the lowest objective is kept.
+        /// Default 10; 1 to 10,000.
+        pub fn restarts(mut self, restarts: usize) { self.restarts = restarts }
+
         /// Most iterations. Default 100; at least 1.
         pub fn max_iterations(mut self, iterations: usize) { self.max_iterations = iterations }
 
@@ -141,6 +154,7 @@ impl ConstrainedClusterer for SeededKMeans {
         let features = features.dense()?;
         let clusters = checked_number(self.name(), self.clusters, features.into(), side)?;
         at_least_one("max_iterations", self.max_iterations)?;
+        check_restarts(self.restarts)?;
         let sets = side.labelled_sets().len();
         if self.hold {
             ensure!(
@@ -167,8 +181,18 @@ impl ConstrainedClusterer for SeededKMeans {
             report.objective = Some(frame.square_out(objective));
             Ok(Begun { objective, unit: objective, found: (labels, centres, report) })
         };
-        let (labels, centres, mut report) =
-            best_start(x.view(), side, clusters, self.seed, observer, run)?;
+        let mut found = best_start(x.view(), side, clusters, self.seed, observer, &run)?;
+        if sets_to_start(side) < clusters {
+            let quiet = OnlyCancels(observer);
+            for restart in 1..self.restarts {
+                let seed = self.seed.derive("restart", restart as u64);
+                let other = best_start(x.view(), side, clusters, seed, &quiet, &run)?;
+                if other.2.objective < found.2.objective {
+                    found = other;
+                }
+            }
+        }
+        let (labels, centres, mut report) = found;
         report.expect_clusters(clusters, centres.nrows(), FEWER);
         let k = centres.nrows();
         Ok(Fit::new(Clustering::new(&labels, k, NearestCentre { frame, centres })?, report))

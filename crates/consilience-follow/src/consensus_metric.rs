@@ -180,8 +180,8 @@ impl ConsensusMetric {
         self.base.metric.metric()
     }
 
-    /// Follows new links: such as [`Constraints`] accepted, without contradictions and duplicates.
-    /// On an error nothing has changed.
+    /// Follows new links, each told once. Some may contradict those before them, as long as
+    /// [`Constraints`] hold the others in this order. On an error nothing has changed.
     ///
     /// # Complexity
     /// O(q^2) per link so far and sweep, for 1 + folds metrics (twice that with grown members);
@@ -297,7 +297,7 @@ impl ConsensusMetric {
     /// ensemble or number of members,
     /// [`ErrorKind::OutOfRange`](consilience_core::ErrorKind::OutOfRange) for a fold that does not
     /// exist, [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter) unless
-    /// `constraints` are those followed, in the same order,
+    /// `constraints` are the links followed, in the same order, but for those that contradict them,
     /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) beyond the memory budget,
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn grow(
@@ -308,7 +308,7 @@ impl ConsensusMetric {
         constraints: &Constraints,
         observer: &dyn Observer,
     ) -> Result<MetricReport> {
-        self.check_followed(constraints)?;
+        self.check_links(constraints)?;
         self.check_grown(ensemble, left_out, &features)?;
         let members = self.members;
         let base = self.embedding().with_members(ensemble, members)?;
@@ -333,11 +333,11 @@ impl ConsensusMetric {
                 self.budget,
                 self.rule.folds,
                 grown.all.metric.n_dimensions(),
-                constraints.len().saturating_mul(copies),
+                self.links.len().saturating_mul(copies),
             )?;
             let mut pace = Pace::new(observer);
             let work = (self.rule.folds + 1).saturating_mul(self.of_a_link(ensemble));
-            for (t, pair) in constraints.iter().enumerate() {
+            for (t, &pair) in self.links.iter().enumerate() {
                 pace.work(work)?;
                 grown.add(ensemble, pair, self.rule.fold(t));
             }
@@ -435,26 +435,18 @@ impl ConsensusMetric {
     }
 
     /// Refuses other constraints than those followed, or these in another order, by which they are
-    /// in other folds.
-    fn check_followed(&self, constraints: &Constraints) -> Result<()> {
-        self.check_links(constraints)?;
-        let told = |p: &Pair| (p.i.min(p.j), p.i.max(p.j), p.link);
-        ensure!(
-            constraints.iter().zip(&self.links).all(|(a, b)| told(&a) == told(b)),
-            invalid("other constraints than the metric has followed, or these in another order")
-        );
-        Ok(())
-    }
-
-    /// Refuses more or fewer constraints than were followed.
+    /// in other folds; links that contradict them may have been followed beside.
     pub(crate) fn check_links(&self, constraints: &Constraints) -> Result<()> {
+        let mut known = constraints.iter().peekable();
+        let same = |a: &Pair, b: &Pair| {
+            (a.i.min(a.j), a.i.max(a.j), a.link) == (b.i.min(b.j), b.i.max(b.j), b.link)
+        };
+        let contradict = |l: &Pair| constraints.relation(l.i, l.j).is_some_and(|r| r != l.link);
+        let told = |l: &Pair| known.next_if(|next| same(next, l)).is_some() || contradict(l);
+        let followed = self.links.iter().all(told) && known.next().is_none();
         ensure!(
-            constraints.len() == self.links.len(),
-            invalid(
-                "{} constraints; the metric has followed {}",
-                constraints.len(),
-                self.n_links()
-            )
+            followed,
+            invalid("other constraints than the metric has followed, or these in another order")
         );
         Ok(())
     }

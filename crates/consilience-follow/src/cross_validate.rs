@@ -17,6 +17,8 @@ use crate::link_trust::LinkTrust;
 use crate::metric_read_out::{Cut, MetricReadOut};
 use crate::space_metric::SpaceMetric;
 
+/// Links that contradict the plain consensus from which on it is told, and of how many one.
+const AGAINST: usize = 10;
 /// Starts of k-means for a fold.
 const FOLD_RESTARTS: usize = 2;
 
@@ -51,7 +53,7 @@ impl ConsensusMetric {
         self.check(ensemble)?;
         let plain = self.plain_read_out(ensemble, observer)?;
         let maps = self.maps(ensemble, observer)?;
-        self.compare(&plain, ensemble, constraints, &maps, observer)
+        self.compare(&plain, ensemble, &maps, observer)
     }
 
     fn plain_read_out(
@@ -77,11 +79,10 @@ impl ConsensusMetric {
         &'a self,
         consensus: &MetricReadOut,
         ensemble: &Ensemble,
-        constraints: &Constraints,
         maps: &Maps,
         observer: &dyn Observer,
     ) -> Result<CrossValidation> {
-        let links: Vec<Pair> = constraints.iter().collect();
+        let links = &self.links;
         let all = links.iter().enumerate();
         let plain = ScoredLinks::of(&held_out(consensus, None, ensemble, all), links.len());
         let cut = Cut { quick: true, restarts: FOLD_RESTARTS, ..self.cut(observer) };
@@ -163,7 +164,8 @@ impl ConsensusMetric {
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another
     /// ensemble, [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter)
-    /// unless `constraints` are as many as were followed,
+    /// unless `constraints` are the links followed, in the same order, but for those that contradict
+    /// them,
     /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where a completed similarity
     /// exceeds the memory budget, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn read_out(
@@ -179,7 +181,7 @@ impl ConsensusMetric {
         let mut validation = if self.n_links() == 0 {
             CrossValidation::default()
         } else if self.rule.cross_validated {
-            self.compare(&plain, ensemble, constraints, &maps, observer)?
+            self.compare(&plain, ensemble, &maps, observer)?
         } else {
             let chosen = match self.grown {
                 Some(_) => ReadOutMethod::MetricGrown,
@@ -192,6 +194,7 @@ impl ConsensusMetric {
             ReadOutMethod::Plain => None,
             method => Some(self.read_out_with(method, &plain, ensemble, &maps, observer)?),
         };
+        let against = plain.broken(ensemble, &self.links);
         plain.hold(ensemble, constraints);
         let mut read = match learned {
             None => plain,
@@ -211,7 +214,14 @@ impl ConsensusMetric {
         };
         // What is read out was chosen with links at their word, so that both were judged alike.
         if self.rule.links == LinkTrust::Weigh {
-            read.weigh(ensemble, constraints, self.rule.folds, observer)?;
+            read.weigh(ensemble, constraints, &self.links, (self.rule.folds, observer))?;
+            let told = self.n_links();
+            if read.links_set_aside().is_empty() && against >= AGAINST.max(told / AGAINST) {
+                report.notes.push(format!(
+                    "{against} of {told} links contradict the plain consensus; links held out do \
+                     not speak for setting any aside"
+                ));
+            }
         }
         read.cross_validation = validation;
         self.tell_read(&read, &mut report);

@@ -8,6 +8,7 @@ use consilience_num::logdet::LogDet;
 use ndarray::Array2;
 
 use crate::coordinates::Coordinates;
+use crate::disputed::agrees;
 use crate::map_learner::MapLearner;
 use crate::metric_rule::MetricRule;
 use crate::space_metric::SpaceMetric;
@@ -98,8 +99,9 @@ impl<'a> Completion<'a> {
         let place = |i: usize| self.objects.partition_point(|&o| (o as usize) < i);
         for (number, pair) in &self.links {
             if without != Some(self.rule.fold(*number)) {
-                links.add(place(pair.i), place(pair.j), pair.link)?;
-                kinds[usize::from(pair.link == Link::Must)] += 1;
+                let agreed =
+                    agrees(&mut links, Pair::new(place(pair.i), place(pair.j), pair.link))?;
+                kinds[usize::from(pair.link == Link::Must)] += usize::from(agreed);
             }
         }
         if kinds.contains(&0) || m < k {

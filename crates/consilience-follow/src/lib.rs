@@ -51,6 +51,7 @@ mod consensus_metric;
 mod coordinates;
 mod cross_validate;
 mod cross_validation;
+mod disputed;
 mod embedding;
 mod grown_metrics;
 mod learned;

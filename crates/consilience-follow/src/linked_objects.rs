@@ -2,20 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use consilience_core::{Constraints, Link, Observer, Pair, Result, SideInformation};
+use consilience_core::{Constraints, Link, Observer, Pair, Result, Seed, SideInformation};
 use consilience_num::reduce::try_map_each;
+
+use crate::disputed::agrees;
 
 /// Sweeps over the linked groups at most.
 const SWEEPS: usize = 20;
-/// Price of a broken link, in units of the mean margin of the linked objects between their nearest
-/// two centres. A link alone does not move an object that is sure of its centre by more than this;
-/// two or three links that agree do.
-const PRICE: f64 = 0.5;
+/// Prices of a broken link that are tried one after the other, in units of the mean margin of the
+/// linked objects between their nearest two centres. With the first a link alone does not move an
+/// object that is sure of its centre by more than this; two or three links that agree do. With the
+/// last no link moves anything.
+const SHARES: [f64; 3] = [0.5, 0.2, 0.0];
 /// A move must gain more than this share of the price, so that rounding moves nothing.
 const LEAST_GAIN: f64 = 1e-9;
 /// Standard errors by which held-out links must be better kept for links to be set aside: as many
 /// as a score must be above chance. Two links that say so alone are not enough.
 const SURE: f64 = 1.5;
+
+/// Draws of folds: by a single one it is chance which way is taken.
+const DRAWS: usize = 5;
 
 /// Centres of linked objects.
 pub(crate) type Placed = BTreeMap<usize, usize>;
@@ -60,7 +66,7 @@ impl LinkedObjects {
         self.costs.get(&object)?.as_deref()
     }
 
-    /// The price of a broken link; nothing where it would not be above 0.
+    /// The mean margin, by which links have prices; nothing where it would not be above 0.
     fn price(&self) -> Option<f64> {
         let margin = |cost: &Vec<f64>| {
             let best = lowest(cost);
@@ -68,7 +74,7 @@ impl LinkedObjects {
             others.fold(f64::INFINITY, f64::min)
         };
         let margins: Vec<f64> = self.costs.values().flatten().map(margin).collect();
-        let price = PRICE * margins.iter().sum::<f64>() / margins.len().max(1) as f64;
+        let price = margins.iter().sum::<f64>() / margins.len().max(1) as f64;
         (price > 0.0 && price.is_finite()).then_some(price)
     }
 
@@ -146,21 +152,22 @@ impl LinkedObjects {
         Some((at(l.i)? == at(l.j)?) == (l.link == Link::Must))
     }
 
-    /// Where linked objects go by prices, in place of where links hold, if links that are held out
-    /// are more often kept then: the mean of the shares of must-links and of cannot-links must be
-    /// better by more than one and a half standard errors. Were links counted without their kinds,
-    /// one cluster that wrong must-links tie together would be right about every must-link. Link t
-    /// is in fold t % `folds`.
+    /// Where linked objects go by prices, or without any links, in place of where links hold, if
+    /// links that are held out are more often kept then: the mean of the shares of must-links and
+    /// of cannot-links must be better by more than one and a half standard errors. `constraints`
+    /// are those of the links that do not contradict others before them. Were links counted without
+    /// their kinds, one cluster that wrong must-links tie together would be right about every
+    /// must-link. Folds are drawn more than once.
     ///
     /// # Errors
     /// [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub(crate) fn better_weighed(
         &self,
         constraints: &Constraints,
+        links: &[Pair],
         folds: usize,
         observer: &dyn Observer,
     ) -> Result<Option<Placed>> {
-        let links: Vec<Pair> = constraints.iter().collect();
         let Some(price) = self.price() else { return Ok(None) };
         let (nearest, held) = (Placed::new(), self.held(constraints));
         let broken =
@@ -168,46 +175,72 @@ impl LinkedObjects {
         if !links.iter().any(broken) {
             return Ok(None);
         }
-        let judged = |fold: usize| -> Result<[KeptByOne; 2]> {
+        let fold_of = draws(links.len(), folds);
+        let judged = |part: usize| -> Result<Vec<Kept>> {
             observer.check()?;
+            let (draw, fold) = (&fold_of[part / folds], part % folds);
+            let of_fold = |out: bool| {
+                let numbered = links.iter().zip(draw).filter(move |(_, f)| (**f == fold) == out);
+                numbered.map(|(&link, _)| link)
+            };
             let mut others = Constraints::new(constraints.n_objects())?;
-            for (_, l) in links.iter().enumerate().filter(|(t, _)| t % folds != fold) {
-                others.add(l.i, l.j, l.link)?;
+            let known: Vec<Pair> = of_fold(false).collect();
+            for &link in &known {
+                agrees(&mut others, link)?;
             }
             let held = self.held(&others);
-            let known: Vec<Pair> = others.iter().collect();
-            let weighed = self.weighed(&known, &held, price);
-            let mut kept = [KeptByOne::default(); 2];
-            for l in links.iter().skip(fold).step_by(folds) {
-                let kept = &mut kept[usize::from(l.link == Link::Must)];
-                if let (Some(a), Some(b)) = (self.keeps(&held, l), self.keeps(&weighed, l)) {
-                    kept.links += 1.0;
-                    kept.held += f64::from(u8::from(a && !b));
-                    kept.weighed += f64::from(u8::from(b && !a));
+            let priced = SHARES.map(|share| self.weighed(&known, &held, share * price));
+            let kept = |l: Pair| -> Option<Kept> {
+                let mut by = [self.keeps(&held, &l)?; 1 + SHARES.len()];
+                for (by, placed) in by[1..].iter_mut().zip(&priced) {
+                    *by = self.keeps(placed, &l)?;
                 }
-            }
-            Ok(kept)
+                Some(((l.i, l.j, l.link), by))
+            };
+            Ok(of_fold(true).filter_map(kept).collect())
         };
-        let by_fold = try_map_each(folds.min(links.len()), &judged)?;
-        let (mut gain, mut variance) = (0.0, 0.0);
-        for kind in 0..2 {
-            let sum = |of: fn(&KeptByOne) -> f64| by_fold.iter().map(|f| of(&f[kind])).sum::<f64>();
-            let (all, held) = (sum(|f| f.links).max(1.0), sum(|f| f.held));
-            let weighed = sum(|f| f.weighed);
-            gain += (weighed - held) / all;
-            variance += (weighed + held) / (all * all);
-        }
-        let better = gain > 0.0 && gain * gain > SURE * SURE * variance;
-        Ok(better.then(|| self.weighed(&links, &held, price)))
+        let mut kept = try_map_each(folds * DRAWS, &judged)?.concat();
+        kept.sort_unstable_by_key(|&((i, j, link), _)| (i, j, link == Link::Must));
+        let ways = 1..=SHARES.len();
+        let best = ways.fold(0, |best, way| if better(&kept, way, best) { way } else { best });
+        Ok((best > 0).then(|| self.weighed(links, &held, SHARES[best - 1] * price)))
     }
 }
 
-/// Held-out links of a kind: how many, and those that are kept in one way alone.
-#[derive(Clone, Copy, Default)]
-struct KeptByOne {
-    links: f64,
-    held: f64,
-    weighed: f64,
+/// A link that was held out, and whether it is kept where links hold and with each price.
+type Kept = ((usize, usize, Link), [bool; 1 + SHARES.len()]);
+
+/// For each draw the folds of all links: by their numbers first, then by chance.
+fn draws(links: usize, folds: usize) -> Vec<Vec<usize>> {
+    let fold_of = |draw: usize| {
+        let mut fold_of: Vec<usize> = (0..links).map(|t| t % folds).collect();
+        if draw > 0 {
+            Seed(0).derive("folds of links", draw as u64).stream().shuffle(&mut fold_of);
+        }
+        fold_of
+    };
+    (0..DRAWS).map(fold_of).collect()
+}
+
+/// Whether held-out links speak for one way to place objects over another, those of a link standing
+/// one behind the other: what was drawn more than once does not count more.
+fn better(kept: &[Kept], way: usize, other: usize) -> bool {
+    let (mut gain, mut variance) = (0.0, 0.0);
+    for kind in [Link::Must, Link::Cannot] {
+        let own = kept.chunk_by(|a, b| a.0 == b.0).filter(|draws| draws[0].0.2 == kind);
+        let gains: Vec<f64> = own
+            .map(|draws| {
+                let more = |by: &[bool; 1 + SHARES.len()]| {
+                    f64::from(u8::from(by[way])) - f64::from(u8::from(by[other]))
+                };
+                draws.iter().map(|(_, by)| more(by)).sum::<f64>() / draws.len() as f64
+            })
+            .collect();
+        let all = gains.len().max(1) as f64;
+        gain += gains.iter().sum::<f64>() / all;
+        variance += gains.iter().map(|gain| gain * gain).sum::<f64>() / (all * all);
+    }
+    gain > 0.0 && gain * gain > SURE * SURE * variance
 }
 
 /// Linked objects by their places, each of whose broken links has a price.

@@ -14,6 +14,9 @@ use consilience_num::reduce::{try_map_each, try_map_few};
 use consilience_num::svd::{SvdOptions, try_truncated_svd};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 
+use crate::disputed::agrees;
+use crate::linked_objects::linked;
+
 /// Larger numbers of members are refused as mistakes.
 const MAX_MEMBERS: usize = 100_000;
 /// Objects that members are made from by default.
@@ -207,8 +210,7 @@ impl MemberGrowth {
         constraints: &Constraints,
         observer: &dyn Observer,
     ) -> Result<Fit<GrownMembers>> {
-        let budget = MemoryBudget::default();
-        self.grow_objects(features, None, clusters, constraints, budget, observer)
+        self.grow_rows(features, None, clusters, constraints, observer)
     }
 
     /// As [`MemberGrowth::grow`], where row i stands for `counts[i]` identical objects, as
@@ -233,24 +235,38 @@ impl MemberGrowth {
         constraints: &Constraints,
         observer: &dyn Observer,
     ) -> Result<Fit<GrownMembers>> {
-        let budget = MemoryBudget::default();
-        self.grow_objects(features, Some(counts), clusters, constraints, budget, observer)
+        self.grow_rows(features, Some(counts), clusters, constraints, observer)
     }
 
-    /// As [`MemberGrowth::grow_counted`], within this budget; each row stands for itself where
-    /// there are no counts.
-    pub(crate) fn grow_objects(
+    fn grow_rows(
         &self,
         features: Features<'_>,
         counts: Option<&[u64]>,
         clusters: usize,
         constraints: &Constraints,
+        observer: &dyn Observer,
+    ) -> Result<Fit<GrownMembers>> {
+        let (rows, n) = (features.n_objects(), constraints.n_objects());
+        ensure!(n == rows, shape("constraints over {n} objects, features of {rows}"));
+        let (budget, links) = (MemoryBudget::default(), constraints.iter().collect::<Vec<_>>());
+        self.grow_objects(features, counts, clusters, &links, budget, observer)
+    }
+
+    /// As [`MemberGrowth::grow_counted`], within this budget, from links of objects that exist, of
+    /// which one may contradict others before it: it is left out where these are not. Each row
+    /// stands for itself where there are no counts.
+    pub(crate) fn grow_objects(
+        &self,
+        features: Features<'_>,
+        counts: Option<&[u64]>,
+        clusters: usize,
+        links: &[Pair],
         budget: MemoryBudget,
         observer: &dyn Observer,
     ) -> Result<Fit<GrownMembers>> {
         let features = features.dense()?;
         let objects = Objects::of(features.n_objects(), counts)?;
-        let (range, abreast) = self.checked(features, &objects, clusters, constraints, budget)?;
+        let (range, abreast) = self.checked(features, &objects, clusters, budget)?;
         let asked = features.n_features() > self.components;
         let count = if asked { COMPONENTS.max(self.components) } else { COMPONENTS };
         let sample = self.sample_for(*range.end());
@@ -264,10 +280,10 @@ impl MemberGrowth {
         let folds = if many {
             let seen = leading(self.components);
             let source = Source { features: seen.view().into(), objects, learner };
-            self.grow_folds(source, (&range, abreast), constraints, observer)?
+            self.grow_folds(source, (&range, abreast), links, observer)?
         } else {
             let source = Source { features, objects, learner };
-            self.grow_folds(source, (&range, abreast), constraints, observer)?
+            self.grow_folds(source, (&range, abreast), links, observer)?
         };
         let features = leading(COMPONENTS);
         let mut grown = GrownMembers { members: Vec::new(), left_out: Vec::new(), features };
@@ -294,7 +310,6 @@ impl MemberGrowth {
         features: Dense<'_>,
         objects: &Objects<'_>,
         clusters: usize,
-        constraints: &Constraints,
         budget: MemoryBudget,
     ) -> Result<(RangeInclusive<usize>, usize)> {
         let (rows, n) = (features.n_objects(), objects.total());
@@ -318,10 +333,6 @@ impl MemberGrowth {
                 self.members, self.folds
             )));
         }
-        ensure!(
-            constraints.n_objects() == rows,
-            shape("constraints over {} objects, features of {rows}", constraints.n_objects())
-        );
         let sample = self.sample_for(*range.end());
         ensure!(
             sample >= *range.end(),
@@ -366,11 +377,11 @@ impl MemberGrowth {
         &self,
         source: Source<'_, '_>,
         (range, abreast): (&RangeInclusive<usize>, usize),
-        constraints: &Constraints,
+        links: &[Pair],
         observer: &dyn Observer,
     ) -> Result<Vec<Fit<Vec<Partition>>>> {
         let done = AtomicUsize::new(0);
-        let one = |fold| self.grow_without(fold, &source, range, constraints, (&done, observer));
+        let one = |fold| self.grow_without(fold, &source, range, links, (&done, observer));
         try_map_few(self.folds.min(self.members), abreast, &one)
     }
 
@@ -380,12 +391,12 @@ impl MemberGrowth {
         fold: usize,
         source: &Source<'_, '_>,
         range: &RangeInclusive<usize>,
-        constraints: &Constraints,
+        links: &[Pair],
         (done, observer): (&AtomicUsize, &dyn Observer),
     ) -> Result<Fit<Vec<Partition>>> {
         let Source { features, objects, .. } = *source;
         let (n, sample) = (objects.total(), self.sample_for(*range.end()));
-        let learned = self.learn_without(fold, source, sample, constraints, observer)?;
+        let learned = self.learn_without(fold, source, sample, links, observer)?;
         let (taken, d) = (learned.output.n_features(), features.n_features());
         check_answer(source.learner.name(), "features of a metric", taken, d)?;
         let drawn = self.seed.derive("objects", fold as u64).stream().sample(n, sample);
@@ -429,29 +440,26 @@ impl MemberGrowth {
         fold: usize,
         source: &Source<'_, '_>,
         sample: usize,
-        constraints: &Constraints,
+        links: &[Pair],
         observer: &dyn Observer,
     ) -> Result<Fit<LinearMap>> {
         let Source { features, objects, learner } = *source;
-        let outside = constraints.iter().enumerate().filter(|(t, _)| t % self.folds != fold);
+        let outside = links.iter().enumerate().filter(|(t, _)| t % self.folds != fold);
         if !objects.counted() {
-            let mut links = Constraints::new(features.n_objects())?;
-            for (_, Pair { i, j, link }) in outside {
-                links.add(i, j, link)?;
+            let mut known = Constraints::new(features.n_objects())?;
+            for (_, &link) in outside {
+                agrees(&mut known, link)?;
             }
-            let side = SideInformation::from_constraints(&links);
+            let side = SideInformation::from_constraints(&known);
             return learner.fit(features.into(), &side, observer);
         }
-        let mut linked: Vec<usize> = constraints.iter().flat_map(|p| [p.i, p.j]).collect();
-        linked.sort_unstable();
-        linked.dedup();
-        let rows = objects.evenly_and(sample, &linked);
-        let mut links = Constraints::new(rows.len())?;
+        let rows = objects.evenly_and(sample, &linked(links));
+        let mut known = Constraints::new(rows.len())?;
         let first = |row: usize| rows.partition_point(|&r| r < row);
-        for (_, Pair { i, j, link }) in outside {
-            links.add(first(i), first(j), link)?;
+        for (_, &Pair { i, j, link }) in outside {
+            agrees(&mut known, Pair::new(first(i), first(j), link))?;
         }
-        let side = SideInformation::from_constraints(&links);
+        let side = SideInformation::from_constraints(&known);
         with_rows!(features, |x| {
             learner.fit(x.select(Axis(0), &rows).view().into(), &side, observer)
         })

@@ -210,23 +210,23 @@ impl MetricReadOut {
         }
     }
 
-    /// Sets links aside where those that are held out are more often kept then.
+    /// Sets links aside where those that are held out are more often kept then; `constraints` are
+    /// those of the links that do not contradict others before them.
     pub(crate) fn weigh(
         &mut self,
         ensemble: &Ensemble,
         constraints: &Constraints,
-        folds: usize,
-        observer: &dyn Observer,
+        links: &[Pair],
+        (folds, observer): (usize, &dyn Observer),
     ) -> Result<()> {
-        let links: Vec<Pair> = constraints.iter().collect();
         if self.offset.is_empty() || links.is_empty() {
             return Ok(());
         }
-        let objects = self.linked_objects(ensemble, &links);
-        let placed = objects.better_weighed(constraints, folds, observer)?;
+        let objects = self.linked_objects(ensemble, links);
+        let placed = objects.better_weighed(constraints, links, folds, observer)?;
         if let Some(placed) = placed {
             self.place(ensemble, placed);
-            let broken = self.seen(ensemble, &links).into_iter();
+            let broken = self.seen(ensemble, links).into_iter();
             let broken = broken.filter(|s| s.same != (s.kind == Link::Must));
             self.set_aside = broken.map(|s| links[s.link]).collect();
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use consilience_core::{Constraints, Ensemble, MemoryBudget, Observer, Pace, Result};
+use consilience_core::{Ensemble, MemoryBudget, Observer, Pace, Pair, Result};
 use consilience_simplex::stored::{Reader, Writer, corrupt};
 use ndarray::Array2;
 
@@ -43,7 +43,7 @@ impl ConsensusMetric {
         bytes: &[u8],
         rule: &MetricRule,
         ensemble: &Ensemble,
-        constraints: &Constraints,
+        told: &[Pair],
         observer: &dyn Observer,
     ) -> Result<Self> {
         let mut rest = Reader::new(bytes);
@@ -54,13 +54,13 @@ impl ConsensusMetric {
         }
         if members == 0
             || members.checked_add(grown) != Some(ensemble.n_members())
-            || links != constraints.len()
+            || links != told.len()
         {
             return Err(corrupt(format!(
                 "a metric of {members} and {grown} members and {links} links, for {} members and \
                  {} links",
                 ensemble.n_members(),
-                constraints.len()
+                told.len()
             )));
         }
         let left_out: Vec<usize> = (0..grown).map(|_| rest.size()).collect::<Result<_>>()?;
@@ -75,7 +75,7 @@ impl ConsensusMetric {
             state.grown = Some(open);
         }
         let mut pace = Pace::new(observer);
-        for pair in constraints.iter() {
+        for &pair in told {
             pace.work(state.of_a_link(ensemble))?;
             state.add(ensemble, pair);
         }

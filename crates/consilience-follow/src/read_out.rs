@@ -1,7 +1,7 @@
 //! Read-outs of the updater, its metric and its grown members.
 
 use consilience_core::{
-    ConsensusFunction, Error, Features, Fit, Observer, Pair, Partition, Result, Seed, ensure,
+    ConsensusFunction, Error, Features, Fit, Observer, Partition, Result, Seed, ensure,
 };
 use consilience_walk::Diffusion;
 
@@ -166,8 +166,7 @@ impl Updater {
             let rule = &self.metric_rule;
             let budget = self.weights.memory_budget();
             let mut metric = rule.open_bounded(self.ensemble(), objects, budget, observer)?;
-            let links: Vec<Pair> = self.constraints().iter().collect();
-            metric.follow(self.ensemble(), &links, observer)?;
+            metric.follow(self.ensemble(), &self.told(), observer)?;
             self.metric = Some(metric);
         }
         Ok(())
@@ -256,13 +255,13 @@ impl Updater {
                 rule.folds
             )
         );
-        let (counts, links) = (self.ensemble().counts(), self.constraints());
+        let (counts, links) = (self.ensemble().counts(), self.told());
         let budget = self.weights.memory_budget();
         let q = self.metric.as_ref().map_or(0, |metric| metric.base.metric.n_dimensions());
         let q = q.saturating_add(COMPONENTS.min(features.n_features()));
         check_metrics(budget, rule.folds, q, links.len())?;
         let k = self.metric_rule.n_clusters();
-        let made = growth.grow_objects(features, counts, k, links, budget, observer)?;
+        let made = growth.grow_objects(features, counts, k, &links, budget, observer)?;
         let (grown, mut told) = (made.output, made.report);
         let mut next = self.clone();
         next.open_metric(observer)?;

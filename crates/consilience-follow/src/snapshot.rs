@@ -5,6 +5,7 @@ use consilience_simplex::WeightUpdater;
 use consilience_simplex::stored::{Envelope, Reader, Writer, corrupt};
 
 use crate::consensus_metric::ConsensusMetric;
+use crate::disputed::Disputed;
 use crate::metric_rule::MetricRule;
 use crate::updater::Updater;
 
@@ -30,6 +31,7 @@ impl Updater {
         let metric = self.metric.as_ref().map(ConsensusMetric::to_bytes).unwrap_or_default();
         out.u64(metric.len() as u64);
         out.bytes(&metric);
+        self.disputed.write(&mut out);
         ENVELOPE.seal(&out.into_bytes())
     }
 
@@ -64,20 +66,18 @@ impl Updater {
         let metric_rule = MetricRule::read(&mut body)?;
         let length = body.size()?;
         let stored = body.bytes(length)?;
-        if body.left() > 0 {
-            return Err(corrupt(format!("{} bytes too many", body.left())));
-        }
+        let disputed = Disputed::read(&mut body, weights.constraints())?;
         let metric = match length {
             0 => None,
             _ => Some(ConsensusMetric::from_bytes(
                 stored,
                 &metric_rule,
                 weights.ensemble(),
-                weights.constraints(),
+                &disputed.among(weights.constraints()),
                 &(),
             )?),
         };
-        let updater = Updater { weights, metric_rule, metric, notes: Vec::new() };
+        let updater = Updater { weights, disputed, metric_rule, metric, notes: Vec::new() };
         if updater.grown().start != given {
             let grown = updater.ensemble().n_members() - given;
             return Err(corrupt(format!("{grown} grown members without a metric on them")));

@@ -9,6 +9,7 @@ use consilience_simplex::{
 use consilience_walk::Diffusion;
 
 use crate::consensus_metric::ConsensusMetric;
+use crate::disputed::Disputed;
 use crate::metric_rule::MetricRule;
 
 /// Objects that a reference for the alignment is made from by default.
@@ -75,6 +76,8 @@ const SAMPLE: usize = 4096;
 #[derive(Clone, Debug)]
 pub struct Updater {
     pub(crate) weights: WeightUpdater,
+    /// Links that contradict those before them, which the weights do not follow.
+    pub(crate) disputed: Disputed,
     pub(crate) metric_rule: MetricRule,
     /// Opened when it is first needed; dropped where objects or members change.
     pub(crate) metric: Option<ConsensusMetric>,
@@ -196,7 +199,13 @@ impl UpdaterSetup {
         };
         let weights = setup.updater_observed(ensemble, observer)?;
         notes.extend_from_slice(weights.notes());
-        Ok(Updater { weights, metric_rule: self.metric_rule.clone(), metric: None, notes })
+        Ok(Updater {
+            weights,
+            disputed: Disputed::default(),
+            metric_rule: self.metric_rule.clone(),
+            metric: None,
+            notes,
+        })
     }
 
     /// The diffusion consensus of some objects, where the medoid is asked for and no member has r
@@ -287,6 +296,68 @@ impl Updater {
         })
     }
 
+    /// Follows a batch, and keeps links of it that contradict those before them as *disputed*: for
+    /// answers of which some are wrong. They come back, without those that were known. Of two links
+    /// that contradict each other the later one is disputed.
+    ///
+    /// The metric and its cross-validation follow disputed links like all others. The weights and
+    /// [`constraints`](Updater::constraints) do not. Under [`LinkTrust::Weigh`](crate::LinkTrust) a
+    /// read-out places the objects by all links, whichever came first, where links that are held
+    /// out speak for it; else disputed links are broken.
+    ///
+    /// ```
+    /// use consilience::follow::Updater;
+    /// use consilience::ndarray::array;
+    /// use consilience::{Ensemble, Pair};
+    ///
+    /// let labels = array![[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 2], [1, 1, 2]];
+    /// let mut updater = Updater::new(Ensemble::from_array(labels.view())?, 2)?;
+    /// let (report, disputed) = updater.update_disputed(
+    ///     &[Pair::must_link(0, 1), Pair::must_link(1, 2), Pair::cannot_link(0, 2)],
+    ///     &(),
+    /// )?;
+    /// assert_eq!(report.new_constraints, 2);
+    /// assert_eq!(disputed, [Pair::cannot_link(0, 2)]);
+    /// assert_eq!(updater.disputed(), disputed);
+    /// # Ok::<(), consilience::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Updater::update_observed`], but for contradictions other than a cannot-link of an object
+    /// with itself; the updater is then exactly as before.
+    ///
+    /// # Complexity
+    /// As [`Updater::update`], and a copy of the links so far.
+    #[doc(alias = "contradiction")]
+    #[doc(alias = "noisy links")]
+    pub fn update_disputed(
+        &mut self,
+        batch: &[Pair],
+        observer: &dyn Observer,
+    ) -> Result<(UpdateReport, Vec<Pair>)> {
+        let (agreed, disputed) = self.disputed.divide(self.constraints(), batch)?;
+        let metric = &mut self.metric;
+        let report = self.weights.update_together(&agreed, observer, |ensemble, links| {
+            if let Some(metric) = metric {
+                metric.follow(ensemble, &[links, &disputed].concat(), observer)?;
+            }
+            Ok(())
+        })?;
+        self.disputed.extend(&disputed, self.weights.constraints().len());
+        Ok((report, disputed))
+    }
+
+    /// Links that contradict those that came before them, in the order that they came
+    /// ([`update_disputed`](Updater::update_disputed)).
+    pub fn disputed(&self) -> &[Pair] {
+        self.disputed.links()
+    }
+
+    /// All links in the order that they came, disputed ones among them.
+    pub(crate) fn told(&self) -> Vec<Pair> {
+        self.disputed.among(self.constraints())
+    }
+
     /// What was found on some of the objects only when the updater was opened, and which setter
     /// sets the limit: the notes of [`by_weights`](Updater::by_weights), and what a reference was
     /// made from. Empty where nothing was, and after [`from_bytes`](Updater::from_bytes).
@@ -371,7 +442,7 @@ impl Updater {
         self.weights.n_clusters()
     }
 
-    /// All links so far.
+    /// All links so far but those that are [disputed](Updater::disputed).
     pub fn constraints(&self) -> &Constraints {
         self.weights.constraints()
     }

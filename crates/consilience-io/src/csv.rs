@@ -206,7 +206,7 @@ fn value_of(cell: &[u8]) -> Option<f64> {
 
 /// Whether a cell of features says that there is no value.
 fn missing(cell: &[u8]) -> bool {
-    cell.is_empty() || cell == b"?" || std::str::from_utf8(cell).is_ok_and(says_nothing)
+    cell.is_empty() || std::str::from_utf8(cell).is_ok_and(says_nothing)
 }
 
 /// Columns of numbers and categories while they are read.

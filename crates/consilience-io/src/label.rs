@@ -25,7 +25,7 @@ impl From<Option<u64>> for Label<'_> {
 }
 
 /// The words by which statistical programs write that there is no value.
-pub(crate) const NO_VALUE: [&str; 6] = ["NA", "N/A", "<NA>", "#N/A", "null", "NULL"];
+pub(crate) const NO_VALUE: [&str; 7] = ["NA", "N/A", "<NA>", "#N/A", "null", "NULL", "?"];
 
 pub(crate) fn says_nothing(text: &str) -> bool {
     NO_VALUE.contains(&text)

@@ -1,13 +1,13 @@
 use std::borrow::Cow;
 
 use consilience_core::{
-    Accepts, Constraints, Ensemble, Error, LabelSlice, Link, Pair, Partition, Result,
+    Accepts, Constraints, Ensemble, Error, LabelSlice, Pair, Partition, Result,
 };
 use consilience_num::reduce::map_each;
 
 use crate::alignment::Alignment;
 use crate::rules::{AdditiveUpdate, ExactUpdate, MultiplicativeUpdate, PairLoss, UpdateRule};
-use crate::stored::{Envelope, Reader, Writer, corrupt, hash, mix};
+use crate::stored::{Envelope, Reader, Writer, corrupt, hash, mix, read_link, write_link};
 use crate::weight_updater::{Budgets, WeightUpdater};
 use crate::weights::Weights;
 
@@ -89,11 +89,7 @@ impl WeightUpdater {
             table.iter().for_each(|c| out.bytes(&c.to_le_bytes()));
         }
         out.u64(self.constraints.len() as u64);
-        for Pair { i, j, link } in self.constraints.iter() {
-            out.u32(i as u32);
-            out.u32(j as u32);
-            out.bytes(&[u8::from(link == Link::Must)]);
-        }
+        self.constraints.iter().for_each(|link| write_link(link, out));
     }
 
     /// The updater that [`write_state`](WeightUpdater::write_state) wrote, over the ensemble with
@@ -136,8 +132,7 @@ impl WeightUpdater {
             .collect::<Result<_>>()?;
         let mut constraints = Constraints::new(n)?;
         for _ in 0..bytes.size()? {
-            let (i, j) = (bytes.u32()? as usize, bytes.u32()? as usize);
-            let link = if bytes.u8()? == 0 { Link::Cannot } else { Link::Must };
+            let Pair { i, j, link } = read_link(bytes)?;
             constraints.add(i, j, link).map_err(|e| corrupt(e.message()))?;
         }
         // Each brought a constraint.

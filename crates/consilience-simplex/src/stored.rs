@@ -17,7 +17,7 @@
 //! # Ok::<(), consilience::Error>(())
 //! ```
 
-use consilience_core::{Error, ErrorKind, Result, ensure};
+use consilience_core::{Error, ErrorKind, Link, Pair, Result, ensure};
 
 /// Magic, version and length of what follows.
 const HEAD: usize = 20;
@@ -111,6 +111,23 @@ pub(crate) fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+/// Writes a link.
+pub fn write_link(Pair { i, j, link }: Pair, out: &mut Writer) {
+    out.u32(i as u32);
+    out.u32(j as u32);
+    out.bytes(&[u8::from(link == Link::Must)]);
+}
+
+/// The link that [`write_link`] wrote, whose objects may not exist.
+///
+/// # Errors
+/// [`ErrorKind::Corrupt`].
+pub fn read_link(bytes: &mut Reader<'_>) -> Result<Pair> {
+    let (i, j) = (bytes.u32()? as usize, bytes.u32()? as usize);
+    let link = if bytes.u8()? == 0 { Link::Cannot } else { Link::Must };
+    Ok(Pair::new(i, j, link))
 }
 
 /// Writes numbers one after the other.

@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Ask, terminal: &Terminal) -> Outcome<()> {
         .data("features", table.view().n_features())
         .both("spent", "answers spent", questioner.spent())
         .both("budget", "budget", args.budget)
-        .both("clusters", "clusters", partition.n_clusters())
+        .clusters(&partition, None)
         .data("mean_confidence", mean)
         .line("mean confidence", format!("{mean:.4}"));
     if let Some(said) = &said {

@@ -11,15 +11,21 @@ use serde_json::{Value, json};
 
 use crate::args::{self, Cluster, Count};
 use crate::choices;
+use crate::classes;
 use crate::failure::{Failure, Outcome};
 use crate::files::{self, Labels, Objects};
 use crate::memory;
 use crate::summary::Summary;
 use crate::tables::{Ask, cluster as tables};
 use crate::terminal::Terminal;
+use crate::units;
 
 /// The method that chooses one.
 const AUTO: &str = "auto";
+/// What lets columns of any unit count.
+const STANDARDIZED: &str = "of the candidates kmeans-standardized lets all columns count";
+const ONE_SCALE: &str =
+    "columns that are divided by their standard deviations beforehand all count";
 
 /// Runs the command.
 pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
@@ -47,6 +53,10 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     }
     let features = table.view();
     let n = features.n_objects();
+    if !table.is_reduced() && table.categories.is_none() && args.metric == "euclidean" {
+        let advice = if name == AUTO { STANDARDIZED } else { ONE_SCALE };
+        units::note(features, &table.names, (name, "none"), advice, terminal);
+    }
     let (side, known) = side_information(args, &table.objects(), terminal)?;
     let classes = known.as_ref().map(|known| known.partition.n_clusters()).filter(|&k| k > 0);
     let clusters = given(args.clusters)?.or(classes).ok_or_else(|| no_number(known.is_some()))?;
@@ -70,7 +80,7 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
         .data("cannot_links", side.n_cannot_links())
         .both("constraints", "constraints", n_known(&side))
         .both("violated", "violated", violated(&side, partition))
-        .both("clusters", "clusters", partition.n_clusters())
+        .clusters(partition, None)
         .report(&fit.report)
         .times(read, [], total);
     if let Some(judgement) = &judgement {
@@ -240,6 +250,9 @@ fn side_information(
     let path = args.labels.as_deref();
     let labels =
         path.map(|path| files::labels_of(path, objects, "labels", terminal)).transpose()?;
+    if let (Some(path), Some(labels)) = (path, &labels) {
+        classes::note(path, labels, terminal);
+    }
     let path = args.constraints.as_deref();
     let constraints: Option<Constraints> =
         path.map(|path| files::constraints(path, objects, terminal)).transpose()?;

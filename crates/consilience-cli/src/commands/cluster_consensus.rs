@@ -33,7 +33,8 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     let features = table.view();
     if !table.is_reduced() && table.categories.is_none() {
         let making = (&making.generator[..], &making.scale[..]);
-        units::note(features, &table.names, making, "--param scale=zscore", terminal);
+        let advice = "--param scale=zscore lets all columns count";
+        units::note(features, &table.names, making, advice, terminal);
     }
     let beside = args.labelling.read(&table, terminal)?;
     let read = start.elapsed();
@@ -55,7 +56,7 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
         .both("n", "objects", features.n_objects())
         .data("features", features.n_features())
         .both("members", "members", model.ensemble().n_members())
-        .both("clusters", "clusters", model.partition().n_clusters())
+        .clusters(model.partition(), None)
         .report(&fit.report)
         .times(read, summary::stages(&fit.report), total)
         .data("anmi", trust.anmi)

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Consensus, terminal: &Terminal) -> Outcome<()> {
     if let Some(microclusters) = report.microclusters {
         summary.line("microclusters", microclusters);
     }
-    summary.both("clusters", "clusters", found.partition.n_clusters()).report(&report);
+    summary.clusters(&found.partition, ensemble.counts()).report(&report);
     if let Some(bound) = report.error_bound {
         summary.data("error_bound", bound).line("error bound", format!("{bound:.2e}"));
     }

@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
         .data("tasks", answers.n_tasks())
         .both("answers", "answers", table.rows().len())
         .both("pair_answers", "compared pairs", answers.n_pair_answers())
-        .both("clusters", "clusters", result.partition.n_clusters())
+        .clusters(&result.partition, None)
         .report(&fit.report);
     number(result, &mut summary);
     workers(&table, result, &mut summary);

@@ -138,7 +138,13 @@ fn ensemble_of(
         None => {
             let x = table.view()?;
             let making = (&args.method[..], &args.scale[..]);
-            units::note(x, table.number_names(), making, "--scale zscore", terminal);
+            units::note(
+                x,
+                table.number_names(),
+                making,
+                "--scale zscore lets all columns count",
+                terminal,
+            );
             announce(args, generator, x, terminal)?;
             generator.fit(x, terminal)?
         }

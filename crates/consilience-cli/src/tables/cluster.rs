@@ -26,6 +26,11 @@ const STANDARDIZE: Meaning = [
     "true; false behind a truncated SVD (--svd, sparse features)",
     "true, false",
 ];
+const STARTS: Meaning = [
+    "starts where labels are of fewer classes than there are clusters; the best is kept",
+    "10",
+    "1 to 10000",
+];
 const ITERATIONS: Meaning = ["iterations at most", "100", "at least 1"];
 const MAX_LINKS: Meaning =
     ["links of either kind at most; of more, as many at even distances", "20000", "at least 1"];
@@ -46,10 +51,12 @@ pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
         .seed(ask.seed)
         .memory_budget(ask.budget)),
     choice!("kmeans", boxed, |ask: &Ask| SeededKMeans::new(ask.clusters).seed(ask.seed),
+        restarts: count => SeededKMeans::restarts; STARTS,
         max_iterations: count => SeededKMeans::max_iterations; ITERATIONS,
     ),
     choice!("constrained-kmeans", boxed,
         |ask: &Ask| SeededKMeans::constrained(ask.clusters).seed(ask.seed),
+        restarts: count => SeededKMeans::restarts; STARTS,
         max_iterations: count => SeededKMeans::max_iterations; ITERATIONS,
     ),
     choice!("cop-kmeans", boxed,

@@ -102,7 +102,8 @@ fn stored_and_resumed_with_the_same_bits() {
     let mut known = Constraints::new(200).unwrap();
     listed(&all).iter().for_each(|p| known.add(p.i, p.j, p.link).unwrap());
     let metric = followed(&rule(3), &e, &known);
-    let again = ConsensusMetric::from_bytes(&metric.to_bytes(), &rule(3), &e, &known, &()).unwrap();
+    let again = ConsensusMetric::from_bytes(&metric.to_bytes(), &rule(3), &e, &listed(&known), &())
+        .unwrap();
     assert!(again == metric);
 }
 

@@ -6,6 +6,7 @@ use consilience_core::{
 use consilience_metric::Itml;
 use ndarray::Array2;
 
+use super::metric::listed;
 use super::{Means, StopAt, on_pool, rows_of};
 use crate::member_growth::{SAMPLE, principal_components};
 use crate::{MemberGrowth, MetricRule, ReadOutMethod, Updater};
@@ -165,11 +166,10 @@ fn an_updater_grows_by_counts() {
 fn growth_by_counts_keeps_to_the_memory_budget() {
     let mut draw = Seed(10).stream();
     let x = Array2::from_shape_fn((40, 100), |_| draw.normal());
-    let links = Constraints::new(40).unwrap();
     let growth = MemberGrowth::new(Means).members(2).clusters(2..=3).components(4);
     let grow = |bytes: u64| {
         let budget = MemoryBudget::bytes(bytes);
-        growth.grow_objects(x.view().into(), Some(&[100; 40]), 2, &links, budget, &())
+        growth.grow_objects(x.view().into(), Some(&[100; 40]), 2, &[], budget, &())
     };
     // One fold after the other where both do not fit.
     let needed = 8 * (4_000 * (3 * 4 + 1) + 40 * (2 * 100 + 30 + 30));
@@ -190,7 +190,7 @@ fn the_metric_of_growth_keeps_to_the_memory_budget() {
     let growth = MemberGrowth::new(Means).members(2).clusters(2..=3).components(200);
     let grow = |bytes: u64| {
         let budget = MemoryBudget::bytes(bytes);
-        growth.grow_objects(x.view().into(), None, 2, &links, budget, &())
+        growth.grow_objects(x.view().into(), None, 2, &listed(&links), budget, &())
     };
     assert_eq!(grow(1_000_000).unwrap_err().kind(), ErrorKind::TooLarge);
     assert_eq!(grow(10_000_000).unwrap().output.members.len(), 2);

@@ -327,20 +327,21 @@ fn stored_and_resumed_with_the_same_bits() {
         batch.iter().for_each(|&Pair { i, j, link: l }| known.add(i, j, l).unwrap());
         metric.follow(&e, batch, &()).unwrap();
         let bytes = metric.to_bytes();
-        let resumed = ConsensusMetric::from_bytes(&bytes, &rule, &e, &known, &()).unwrap();
+        let resumed = ConsensusMetric::from_bytes(&bytes, &rule, &e, &listed(&known), &()).unwrap();
         assert!(resumed == metric, "after batch {t}");
         for end in [0, 7, bytes.len() / 2, bytes.len() - 1] {
-            let cut =
-                ConsensusMetric::from_bytes(&bytes[..end], &rule, &e, &known, &()).unwrap_err();
+            let cut = ConsensusMetric::from_bytes(&bytes[..end], &rule, &e, &listed(&known), &())
+                .unwrap_err();
             assert_eq!(cut.kind(), ErrorKind::Corrupt);
         }
         let mut long = bytes.clone();
         long.push(0);
-        assert!(ConsensusMetric::from_bytes(&long, &rule, &e, &known, &()).is_err());
+        assert!(ConsensusMetric::from_bytes(&long, &rule, &e, &listed(&known), &()).is_err());
         let mut odd = bytes;
         let at = odd.len() - 8;
         odd[at..].copy_from_slice(&f64::NAN.to_le_bytes());
-        let kind = ConsensusMetric::from_bytes(&odd, &rule, &e, &known, &()).unwrap_err().kind();
+        let kind =
+            ConsensusMetric::from_bytes(&odd, &rule, &e, &listed(&known), &()).unwrap_err().kind();
         assert_eq!(kind, ErrorKind::Corrupt);
         metric = resumed;
     }
@@ -463,7 +464,8 @@ fn grown_members_join_where_they_know_more() {
     let score = adjusted_rand(&fit.partition(&joined, &()).unwrap(), &world.truth).unwrap();
     assert!(score > 0.9, "{score}");
     let resumed =
-        ConsensusMetric::from_bytes(&metric.to_bytes(), &rule, &joined, &known, &()).unwrap();
+        ConsensusMetric::from_bytes(&metric.to_bytes(), &rule, &joined, &listed(&known), &())
+            .unwrap();
     assert!(resumed == metric);
     // Grown again from nothing: as before.
     metric.grow(&world.ensemble, &[], Array2::zeros((150, 0)), &known, &()).unwrap();
@@ -498,8 +500,9 @@ fn features_are_coordinates_beside_the_positions() {
     // Their unit does not matter, but for rounding.
     assert_eq!(score(&read(features.mapv(|v| 1024.0 * v)).1), with);
     let bytes = metric.to_bytes();
-    let resumed =
-        |bytes: &[u8]| ConsensusMetric::from_bytes(bytes, &rule, &world.ensemble, &known, &());
+    let resumed = |bytes: &[u8]| {
+        ConsensusMetric::from_bytes(bytes, &rule, &world.ensemble, &listed(&known), &())
+    };
     assert!(resumed(&bytes).unwrap() == metric);
     let first = 8 * (4 + left_out.len());
     for (at, bad) in [(first, u64::MAX.to_le_bytes()), (first + 8, [0xff; 8])] {
@@ -539,7 +542,8 @@ fn a_metric_at_its_cap_says_so_itself() {
     assert_eq!(told(&capped.open(&e, &()).unwrap(), &nothing), (Status::Solved, false));
     let mut metric = followed(&capped, &e, &known);
     assert_eq!(told(&metric, &known), (Status::MaxIterations, true));
-    let resumed = |bytes: &[u8]| ConsensusMetric::from_bytes(bytes, &capped, &e, &known, &());
+    let resumed =
+        |bytes: &[u8]| ConsensusMetric::from_bytes(bytes, &capped, &e, &listed(&known), &());
     let mut bytes = metric.to_bytes();
     assert_eq!(told(&resumed(&bytes).unwrap(), &known), (Status::MaxIterations, true));
     bytes[16] = 4;

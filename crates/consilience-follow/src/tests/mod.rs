@@ -1,6 +1,7 @@
 //! Fast against naive, and every promise of the updater.
 
 mod completion;
+mod disputed;
 mod member_growth;
 mod metric;
 mod updater;

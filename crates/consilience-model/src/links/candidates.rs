@@ -261,8 +261,8 @@ impl ConstrainedClusterer for Plain {
         let mut best: Option<Fit<Clustering>> = None;
         for start in 0..STARTS {
             let seed = self.seed.derive("start", start);
-            let found =
-                SeededKMeans::new(self.clusters).seed(seed).fit(features, &nothing, observer)?;
+            let kmeans = SeededKMeans::new(self.clusters).restarts(1).seed(seed);
+            let found = kmeans.fit(features, &nothing, observer)?;
             let better = |best: &Fit<Clustering>| found.report.objective < best.report.objective;
             if best.as_ref().is_none_or(better) {
                 best = Some(found);

@@ -149,7 +149,9 @@ impl Recommended {
     ) -> Result<Vec<usize>> {
         let n = nodes.n_nodes();
         if k >= n {
-            report.notes.push("as many clusters as distinct objects: nothing to choose".into());
+            report
+                .notes
+                .push("as many clusters as distinct rows of labels: nothing to choose".into());
             return Ok((0..n).collect());
         }
         let canonical =

@@ -82,7 +82,7 @@
 //! ```
 //!
 //! A pair that contradicts the others, directly or through a chain, is an error that names the
-//! chain.
+//! chain. Where some answers are wrong, an updater can keep both (below).
 //!
 //! # An ensemble and pairs that keep coming
 //!
@@ -125,3 +125,24 @@
 //! [`MapLearner::Completion`](crate::follow::MapLearner) may be better. Links that members,
 //! features and the other links contradict are set aside and told; with
 //! [`LinkTrust::Hold`](crate::follow::LinkTrust) must-links hold in any case.
+//!
+//! Links from people are wrong now and then, and sooner or later one contradicts others.
+//! [`update_disputed`](crate::follow::Updater::update_disputed) (`consilience update
+//! --contradictions keep`) takes all of them for answers, whichever came first; with every fifth
+//! link wrong the clustering then stays about as good as without links, or becomes better
+//! (`docs/updater.md`).
+//!
+//! ```
+//! use consilience::follow::Updater;
+//! use consilience::ndarray::Array2;
+//! use consilience::{Ensemble, Pair};
+//!
+//! // Objects 0 to 49 are of one kind. The third answer is wrong, the last contradicts it.
+//! let labels = Array2::from_shape_fn((100, 3), |(i, _)| i / 50);
+//! let mut updater = Updater::new(Ensemble::from_array(labels.view())?, 2)?;
+//! let answers = [(1, 2), (60, 70), (2, 60)].map(|(i, j)| Pair::must_link(i, j));
+//! updater.update(&answers)?;
+//! let (_, disputed) = updater.update_disputed(&[Pair::cannot_link(1, 70)], &())?;
+//! assert_eq!(disputed, [Pair::cannot_link(1, 70)]);
+//! # Ok::<(), consilience::Error>(())
+//! ```

@@ -6,7 +6,7 @@
 //! # Labels
 //!
 //! Whole numbers or text, in every form of file below. Negative numbers, empty cells,
-//! null, NaN, `NA` and `N/A` are unlabelled. In memory labels are of any type that compares equal:
+//! null, NaN, `NA`, `N/A` and `?` are unlabelled. In memory labels are of any type that compares equal:
 //!
 //! ```
 //! use consilience::Partition;

@@ -55,7 +55,7 @@ impl Job {
             .data("features", features.n_features());
         describe(&mut summary);
         summary
-            .both("clusters", "clusters", partition.n_clusters())
+            .clusters(partition, None)
             .data("basis", similarity.basis().map(|basis| basis.name()))
             .data("eigenvectors", similarity.eigenvectors())
             .data("loss_weight", similarity.loss_weight())

@@ -4,6 +4,7 @@ use consilience::core::number_of;
 use consilience::follow::{CrossValidation, LinkEvidence, MapLearner};
 use consilience::io::ObjectIds;
 use consilience::simplex::{Questions, Violations};
+use consilience::{Link, Pair};
 use serde_json::{Value, json};
 
 use super::follow::{Done, Followed};
@@ -35,7 +36,7 @@ pub(super) fn followed(followed: &Followed, summary: &mut Summary) {
             "members",
             format!("{given} and {} grown, {} with weight", members - given, support.len()),
         )
-        .both("clusters", "clusters", followed.partition.n_clusters())
+        .clusters(&followed.partition, updater.ensemble().counts())
         .data("resumed", followed.resumed)
         .data("batches", followed.batches.iter().map(batch_json).collect::<Vec<_>>())
         .data("support", weights)
@@ -48,6 +49,12 @@ pub(super) fn followed(followed: &Followed, summary: &mut Summary) {
         summary.data("evidence", evidence_json(validation));
     }
     summary.both("constraints", "constraints", updater.constraints().len());
+    let disputed = updater.disputed();
+    if !disputed.is_empty() {
+        summary.line("disputed", number_of(disputed.len() as u64, "constraint"));
+    }
+    let one = |l: &Pair| json!({ "i": l.i, "j": l.j, "must": l.link == Link::Must });
+    summary.data("disputed", disputed.iter().map(one).collect::<Vec<_>>());
 }
 
 fn batch_line(done: &Done, summary: &mut Summary) {
@@ -56,9 +63,10 @@ fn batch_line(done: &Done, summary: &mut Summary) {
         name => format!("batch {name}"),
     };
     let text = format!(
-        "{}, {} of them new, violated {} before and {} after, {:.2} ms",
+        "{}, {} of them new{}, violated {} before and {} after, {:.2} ms",
         number_of(done.batch.pairs.len() as u64, "constraint"),
         done.report.new_constraints,
+        if done.disputed > 0 { format!(", {} disputed", done.disputed) } else { String::new() },
         done.report.before.total(),
         done.report.after.total(),
         done.seconds * 1e3
@@ -72,6 +80,7 @@ fn batch_json(done: &Done) -> Value {
         "batch": done.batch.name,
         "constraints": done.batch.pairs.len(),
         "new": r.new_constraints,
+        "disputed": done.disputed,
         "status": r.status.name(),
         "iterations": r.iterations,
         "objective_before": r.objective_before,

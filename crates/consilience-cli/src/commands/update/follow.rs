@@ -7,7 +7,7 @@ use std::time::Instant;
 use consilience::follow::{CrossValidation, MemberGrowth, MetricRule, Updater, UpdaterSetup};
 use consilience::io::{Batch, ObjectIds};
 use consilience::simplex::{UpdateReport, UpdateRule};
-use consilience::{Ensemble, Fit, Link, Pair, Partition, Report, Seed};
+use consilience::{Ensemble, ErrorKind, Fit, Link, Pair, Partition, Report, Seed};
 use ndarray::Array2;
 use serde_json::{Value, json};
 
@@ -22,8 +22,12 @@ use crate::tables::generate::scale;
 use crate::tables::update::{GROWTH, RULES, Rule};
 use crate::terminal::Terminal;
 
-/// Links that were set aside which a note names at most.
+/// Links that a note names at most.
 const NAMED: usize = 5;
+/// Links that a read-out does not hold to.
+const SET_ASIDE: &str = "set aside (--param links=hold keeps must-links)";
+/// Links that contradict those before them.
+const DISPUTED: &str = "disputed, as they contradict links before them";
 
 /// What was asked, taken apart.
 pub(super) struct Plan<'a> {
@@ -33,6 +37,8 @@ pub(super) struct Plan<'a> {
     /// The rule of the weights, where one is named.
     rule: Option<UpdateRule>,
     read_out: Option<ReadOut>,
+    /// Whether links that contradict those before them are kept.
+    disputes: bool,
 }
 
 /// How labels are read out.
@@ -62,6 +68,8 @@ pub(super) struct Followed {
 pub(super) struct Done {
     pub(super) batch: Batch,
     pub(super) report: UpdateReport,
+    /// How many of its links contradict those before them.
+    pub(super) disputed: usize,
     pub(super) seconds: f64,
 }
 
@@ -90,7 +98,9 @@ impl<'a> Plan<'a> {
     pub(super) fn parse(args: &'a Update) -> Outcome<Self> {
         scale(&args.scale)?;
         let read_out = args.read_out.as_deref().map(read_out).transpose()?;
-        let mut plan = Plan { args, metric: None, rule: None, read_out };
+        let ways = [("refuse", false), ("keep", true)];
+        let disputes = choices::one_of("--contradictions", &args.contradictions, &ways)?;
+        let mut plan = Plan { args, metric: None, rule: None, read_out, disputes };
         plan.growth()?;
         let rule = plan.built(args.clusters.unwrap_or(1))?;
         if args.rule.is_some() {
@@ -160,6 +170,7 @@ impl<'a> Plan<'a> {
         let (partition, mut report) = (fit.output, fit.report);
         report.notes.extend_from_slice(updater.notes());
         report.notes.extend(told);
+        report.notes.extend(some_of(updater.disputed(), ids.as_ref(), DISPUTED));
         Ok(Followed {
             updater,
             partition,
@@ -281,20 +292,37 @@ impl<'a> Plan<'a> {
         let called = |object: usize| names::of_object(object, ids);
         for batch in &batches {
             for (pair, line) in batch.pairs.iter().zip(&batch.lines) {
-                all.add_called(pair.i, pair.j, pair.link, &called).map_err(|error| {
-                    Failure::from(error).within(format!("{}, line {line}", within(batch)))
-                })?;
+                let added = all.add_called(pair.i, pair.j, pair.link, &called);
+                self.tolerated(pair, added)
+                    .map_err(|failure| failure.within(format!("{}, line {line}", within(batch))))?;
             }
         }
         let mut done = Vec::new();
         for batch in batches {
             let start = Instant::now();
-            let report = updater
-                .update_observed(&batch.pairs, terminal)
-                .map_err(|error| Failure::from(error).within(within(&batch)))?;
-            done.push(Done { batch, report, seconds: start.elapsed().as_secs_f64() });
+            let followed = if self.disputes {
+                updater.update_disputed(&batch.pairs, terminal)
+            } else {
+                let report = updater.update_observed(&batch.pairs, terminal);
+                report.map(|report| (report, Vec::new()))
+            };
+            let (report, disputed) =
+                followed.map_err(|error| Failure::from(error).within(within(&batch)))?;
+            let (disputed, seconds) = (disputed.len(), start.elapsed().as_secs_f64());
+            done.push(Done { batch, report, disputed, seconds });
         }
         Ok(done)
+    }
+
+    /// Whether a link could be added; one that contradicts those before it may be kept.
+    fn tolerated(&self, pair: &Pair, added: consilience::Result<()>) -> Outcome<()> {
+        let Err(error) = added else { return Ok(()) };
+        if error.kind() != ErrorKind::Contradiction || pair.i == pair.j {
+            return Err(error.into());
+        }
+        let advice = "--contradictions keep takes both for answers, of which one is wrong";
+        let refused = || Failure::bad(format!("{}; {advice}", error.message()));
+        if self.disputes { Ok(()) } else { Err(refused()) }
     }
 
     /// Without a share of the weights: those are of the members that were given, with or without
@@ -330,7 +358,7 @@ fn read(
     let fit = match how {
         ReadOut::Metric => {
             let mut read = updater.read_out(terminal)?;
-            read.report.notes.extend(set_aside(read.output.links_set_aside(), ids));
+            read.report.notes.extend(some_of(read.output.links_set_aside(), ids, SET_ASIDE));
             let partition = read.output.partition(updater.ensemble(), terminal)?;
             let cross_validation = *read.output.cross_validation();
             return Ok((Fit::new(partition, read.report), Some(cross_validation)));
@@ -342,8 +370,8 @@ fn read(
     Ok((fit, None))
 }
 
-/// Names the first few of the links that were set aside.
-fn set_aside(links: &[Pair], ids: Option<&ObjectIds>) -> Option<String> {
+/// Names the first few of some links, behind what they are.
+fn some_of(links: &[Pair], ids: Option<&ObjectIds>, what: &str) -> Option<String> {
     let called = |object: usize| names::of_object(object, ids);
     let named = |l: &Pair| {
         let kind = if l.link == Link::Must { "must" } else { "cannot" };
@@ -351,8 +379,7 @@ fn set_aside(links: &[Pair], ids: Option<&ObjectIds>) -> Option<String> {
     };
     let first: Vec<String> = links.iter().take(NAMED).map(named).collect();
     let more = if links.len() > NAMED { ", ..." } else { "" };
-    let what = "set aside (--param links=hold keeps must-links):";
-    (!links.is_empty()).then(|| format!("{what} {}{more}", first.join(", ")))
+    (!links.is_empty()).then(|| format!("{what}: {}{more}", first.join(", ")))
 }
 
 fn read_out(name: &str) -> Outcome<ReadOut> {

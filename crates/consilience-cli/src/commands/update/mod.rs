@@ -69,7 +69,8 @@ pub(crate) fn run(args: &Update, terminal: &Terminal) -> Outcome<()> {
     }
     let mut summary = Summary::new();
     findings::followed(&followed, &mut summary);
-    let (must, cannot) = violated(updater.constraints().iter(), partition);
+    let told = updater.constraints().iter().chain(updater.disputed().iter().copied());
+    let (must, cannot) = violated(told, partition);
     summary
         .data("violated", json!({ "must": must, "cannot": cannot }))
         .line("violated", must + cannot)
