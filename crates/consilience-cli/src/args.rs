@@ -481,6 +481,9 @@ pub(crate) struct Crowd {
     /// Where the memberships go: n rows, one column of probabilities per cluster
     #[arg(long, value_name = "FILE")]
     pub(crate) soft: Option<PathBuf>,
+    /// Where the labels by another criterion go, if some workers group by one: one column
+    #[arg(long, value_name = "LABELS")]
+    pub(crate) second: Option<PathBuf>,
     /// True labels: adds every score of the result
     #[arg(long, value_name = "FILE")]
     pub(crate) truth: Option<PathBuf>,

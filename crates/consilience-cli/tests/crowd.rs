@@ -299,3 +299,47 @@ fn what_is_wrong_is_named() {
     folder.write("none.csv", "worker,task,item,group\n");
     folder.fails("crowd none.csv --clusters 1", &["none.csv"]);
 }
+
+/// Six workers sort by three shapes and six by five colours; five clusters are asked for.
+#[test]
+fn another_criterion_is_told_and_written() {
+    let folder = Folder::new();
+    let mut dice = Dice::new(4);
+    let (shape, colour) = (|i: u64| i % 3, |i: u64| i / 12);
+    let mut rows = "worker,i,j,same\n".to_owned();
+    for task in 0..3_000 {
+        let (worker, i, j) = (task % 12, dice.below(60), dice.below(60));
+        let same = if worker < 6 { shape(i) == shape(j) } else { colour(i) == colour(j) };
+        if i != j {
+            rows.push_str(&format!("w{worker},{i},{j},{}\n", same == (dice.below(10) > 0)));
+        }
+    }
+    folder.write("answers.csv", rows);
+    folder.write("colours.csv", (0..60).map(|i| format!("{}\n", colour(i))).collect::<String>());
+    folder.write("shapes.csv", (0..60).map(|i| format!("{}\n", shape(i))).collect::<String>());
+    let reply = folder.json("crowd answers.csv --clusters 5 -o first.csv --second second.csv");
+    let workers = reply["second"]["workers"].as_array().unwrap();
+    assert!((4..=8).contains(&workers.len()), "{workers:?}");
+    let score = |labels: &str, truth: &str| {
+        folder.json(&format!("score {labels} {truth}"))["scores"]["ari"].as_f64().unwrap()
+    };
+    let files = ["first.csv", "second.csv"];
+    for truth in ["colours.csv", "shapes.csv"] {
+        assert!(files.iter().any(|file| score(file, truth) > 0.7), "{truth}");
+    }
+    let told = reply["notes"].to_string().contains("--second writes theirs");
+    assert_eq!(told, reply["clusters"] != 5 && score("second.csv", "colours.csv") > 0.7);
+    // Where nobody does, no object has a label.
+    folder.write("shapes.csv", (0..60).map(|i| format!("{}\n", shape(i))).collect::<String>());
+    let one = folder.text("answers.csv");
+    let of_shapes: Vec<&str> = one
+        .lines()
+        .filter(|row| {
+            !["w6", "w7", "w8", "w9", "w10", "w11"].contains(&row.split(',').next().unwrap())
+        })
+        .collect();
+    folder.write("few.csv", of_shapes.join("\n"));
+    let reply = folder.json("crowd few.csv --clusters 3 --objects 60 --second none.csv");
+    assert!(reply["notes"].to_string().contains("no workers group by another"), "{reply}");
+    assert!(folder.text("none.csv").lines().skip(1).all(|row| row == "-1"));
+}

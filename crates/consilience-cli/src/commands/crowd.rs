@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use consilience::Partition;
 use consilience::core::number_of;
 use consilience::crowd::{Answers, CrowdResult, Question};
 use consilience::io::{AnswerTable, Labelled, ObjectIds};
@@ -31,7 +32,8 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
     only_with_auto(clusters, &args.params)?;
     let mut outputs = Outputs::new(&args.common)
         .table("-o", "labels", args.output.as_deref())?
-        .table("--soft", "memberships", args.soft.as_deref())?;
+        .table("--soft", "memberships", args.soft.as_deref())?
+        .table("--second", "labels by another criterion", args.second.as_deref())?;
 
     let start = Instant::now();
     let Read { table, mut answers, truth } = read(args, path, method.shared, terminal)?;
@@ -50,6 +52,7 @@ pub(crate) fn run(args: &Crowd, terminal: &Terminal) -> Outcome<()> {
     outputs.ids(table.ids(), terminal);
     outputs.labels("-o", Labelled::One(&result.partition), terminal)?;
     outputs.numbers("--soft", result.memberships.values(), terminal)?;
+    second(result, clusters, &mut outputs, terminal)?;
 
     let mut summary = Summary::new();
     summary
@@ -207,6 +210,11 @@ fn workers(table: &AnswerTable, result: &CrowdResult, summary: &mut Summary) {
         .data("held_out", held_out)
         .data("penalty_factor", result.penalty_factor)
         .data("second", alternative(table, result));
+    if let Some(other) = &result.alternative {
+        let names: Vec<String> = other.workers.iter().map(|&w| table.worker(w)).collect();
+        let found = number_of(other.partition.n_clusters() as u64, "cluster");
+        summary.line("another criterion", format!("{found}, by {}", names.join(", ")));
+    }
     for w in result.spammers() {
         let rates = format!(
             "{}: same if together {:.2}, if apart {:.2}",
@@ -216,6 +224,33 @@ fn workers(table: &AnswerTable, result: &CrowdResult, summary: &mut Summary) {
         );
         summary.line("answers at random", rates);
     }
+}
+
+/// Writes the clustering by another criterion, if it is asked for, and says where it is the one
+/// that has as many clusters as were asked for.
+fn second(
+    result: &CrowdResult,
+    clusters: Count,
+    outputs: &mut Outputs,
+    terminal: &Terminal,
+) -> Outcome<()> {
+    let other = result.alternative.as_ref().map(|other| &other.partition);
+    if let (Some(other), Count::Fixed(k)) = (other, clusters) {
+        if other.n_clusters() == k && result.partition.n_clusters() != k {
+            terminal.note(format!(
+                "the workers who group by another criterion have {k} clusters, as was asked for, \
+                 and the labels have not: --second writes theirs"
+            ));
+        }
+    }
+    if !outputs.wants("--second") {
+        return Ok(());
+    }
+    let none = Partition::from_fn(result.partition.n_objects(), |_| None)?;
+    if other.is_none() {
+        terminal.note("--second: no workers group by another criterion, and no object has a label");
+    }
+    outputs.labels("--second", Labelled::One(other.unwrap_or(&none)), terminal)
 }
 
 /// The clustering of those who group by another criterion, as labels, if there are such workers.

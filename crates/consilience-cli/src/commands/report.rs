@@ -17,6 +17,7 @@ use crate::outputs::Outputs;
 use crate::summary::Summary;
 use crate::tables::generate::missing;
 use crate::terminal::Terminal;
+use crate::units;
 
 /// The methods where none are named: the recommended one, and others that work differently.
 const METHODS: [&str; 5] = ["auto", "lwea", "pta-al", "ptgp", "mcla"];
@@ -59,6 +60,8 @@ pub(crate) fn run(args: &Report, terminal: &Terminal) -> Outcome<()> {
         }
     }
     if let Some(features) = &features {
+        let advice = "base clusterings that were made without a scale followed these";
+        units::note(features.view(), &features.names, ("", "none"), advice, terminal);
         report = report.features(features.view()).feature_names(features.names.iter().cloned());
     }
     announce(args, &ensemble, terminal)?;

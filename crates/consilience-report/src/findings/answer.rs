@@ -235,8 +235,10 @@ fn verdict(
         )
     } else {
         format!(
-            "The base clusterings support this answer: {closest} % of the {all} are closest to \
-             their own cluster, and {} of {k} clusters are found by most members.{unsure}",
+            "The base clusterings agree on this answer: {closest} % of the {all} are closest to \
+             their own cluster, and {} of {k} clusters are found by most members. Clusterings of \
+             one kind may cut a single cloud alike: that they agree does not show that there are \
+             clusters.{unsure}",
             k - dissolved
         )
     }
