@@ -63,7 +63,8 @@ fn what_needs_a_table_gets_one() {
     folder.ok("cluster x.svmlight --method nnc --labels truth.csv -o l.csv");
     folder.ok("generate x.mtx --method spectral --members 3 --clusters 3 --svd 4 -o p.csv");
     folder.ok("generate x.mtx --method agglomerative --projection 4 --members 3 -o p.csv");
-    folder.ok("cluster x.mtx --method consensus --clusters 3 -o l.csv");
+    let reply = folder.json("cluster x.mtx --method consensus --clusters 3 -o l.csv");
+    assert!(reply["notes"].to_string().contains("generator=spherical-kmeans"), "{reply}");
     for (args, says) in [
         ("cluster x.mtx --method consensus --clusters 3 -o l.csv --model m.bin", "--svd"),
         ("generate x.mtx --scale zscore -o p.csv", "sparse"),

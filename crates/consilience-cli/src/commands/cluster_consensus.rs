@@ -36,6 +36,12 @@ pub(super) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
         let advice = "--param scale=zscore lets all columns count";
         units::note(features, &table.names, making, advice, terminal);
     }
+    if table.is_reduced() && reading.svd.is_none() && making.generator == "kmeans" {
+        terminal.note(
+            "sparse rows of very different sums, as those of documents are, are compared by their \
+             directions under --param generator=spherical-kmeans",
+        );
+    }
     let beside = args.labelling.read(&table, terminal)?;
     let read = start.elapsed();
 
