@@ -338,7 +338,8 @@ pub(crate) struct Cluster {
     /// Number of clusters, or with consensus auto; without it as many as there are classes among
     /// the labels, or with consensus as many as the evidence says: the features where they fall
     /// into compact clusters far from each other (a mean silhouette of 0.5, of two
-    /// clusters 0.7, and halves of the objects have the same ones), else the base clusterings, as `consensus` has it
+    /// clusters 0.7, and halves of the objects have the same ones), else the base clusterings, as
+    /// `consensus` has it
     #[arg(long, value_name = "K")]
     pub(crate) clusters: Option<Count>,
     /// Known labels: one column, negative or empty where none is known

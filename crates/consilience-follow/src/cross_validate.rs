@@ -164,8 +164,8 @@ impl ConsensusMetric {
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`](consilience_core::ErrorKind::ShapeMismatch) for another
     /// ensemble, [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter)
-    /// unless `constraints` are the links followed, in the same order, but for those that contradict
-    /// them,
+    /// unless `constraints` are the links followed, in the same order, but for those that
+    /// contradict them,
     /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge) where a completed similarity
     /// exceeds the memory budget, [`ErrorKind::Cancelled`](consilience_core::ErrorKind::Cancelled).
     pub fn read_out(

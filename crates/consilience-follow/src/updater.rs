@@ -323,8 +323,8 @@ impl Updater {
     /// ```
     ///
     /// # Errors
-    /// As [`Updater::update_observed`], but for contradictions other than a cannot-link of an object
-    /// with itself; the updater is then exactly as before.
+    /// As [`Updater::update_observed`], but for contradictions other than a cannot-link of an
+    /// object with itself; the updater is then exactly as before.
     ///
     /// # Complexity
     /// As [`Updater::update`], and a copy of the links so far.

@@ -364,6 +364,8 @@ struct Rows<R: Read> {
     first: Option<ByteRecord>,
     /// What is below a first row without text that may be a header.
     below: Below,
+    /// The second row and its line, where it was read before the first was handed out.
+    ahead: Option<(ByteRecord, Option<u64>)>,
 }
 
 /// What tells whether a first row without text is a header.
@@ -374,17 +376,9 @@ enum Below {
     Nothing,
     /// Where it has no first cell, the first column of the rows below.
     FirstColumn(Texts),
-    /// Where it counts: how many rows there are below, and what is below each of its numbers.
-    Again(usize, Vec<Again>),
-}
-
-/// What is below a number of a first row that counts.
-struct Again {
-    number: f64,
-    /// Whether it comes again.
-    again: bool,
-    /// Whether there is a number that is not whole.
-    fraction: bool,
+    /// Where it counts: how many rows there are below, and of each of its numbers whether it comes
+    /// again in its column.
+    Again(usize, Vec<(f64, bool)>),
 }
 
 impl<R: Read> Rows<R> {
@@ -407,7 +401,7 @@ impl<R: Read> Rows<R> {
             first = Some(record.clone());
             line = records.next(&mut record)?;
         }
-        Ok(Rows { records, record, line, names, first, below: Below::Nothing })
+        Ok(Rows { records, record, line, names, first, below: Below::Nothing, ahead: None })
     }
 
     /// Holds back a first row such as `,0,1` or `,2019,2020`: what programs write where columns are
@@ -422,15 +416,22 @@ impl<R: Read> Rows<R> {
         self.below = if cells().next().is_some_and(<[u8]>::is_empty) && cells().skip(1).all(whole) {
             Below::FirstColumn(Texts::default())
         } else if let Some(numbers) = counting(cells()) {
-            let again = |number| Again { number, again: false, fraction: false };
-            Below::Again(0, numbers.into_iter().map(again).collect())
+            Below::Again(0, numbers.into_iter().map(|number| (number, false)).collect())
         } else {
             return Ok(());
         };
         let first = self.record.clone();
+        let fraction = |cell: &[u8]| number(cell.trim_ascii()).is_some_and(|x| x.fract() != 0.0);
         match self.records.next(&mut self.record)? {
             // A header has something below.
             None => (self.record, self.below) = (first, Below::Nothing),
+            // Two whole numbers are nothing strange, but above fractions.
+            next if matches!(&self.below, Below::Again(_, numbers) if numbers.len() == 2)
+                && !self.record.iter().all(fraction) =>
+            {
+                self.ahead = Some((std::mem::replace(&mut self.record, first), next));
+                self.below = Below::Nothing;
+            }
             next => {
                 self.names = first.iter().map(lossy).collect();
                 (self.first, self.line) = (Some(first), next);
@@ -468,7 +469,8 @@ impl<R: Read> Rows<R> {
         if header.is_some() {
             if counts {
                 notes.push(format!(
-                    "the first row ({}) was read as an object and not as a header; names of text would make it one",
+                    "the first row ({}) was read as an object and not as a header; names of text \
+                     would make it one",
                     said()
                 ));
             }
@@ -508,10 +510,8 @@ impl<R: Read> Rows<R> {
                 }
                 Below::Again(rows, again) => {
                     *rows += 1;
-                    for (first, cell) in again.iter_mut().zip(self.record.iter()) {
-                        let below = number(cell.trim_ascii());
-                        first.again |= below == Some(first.number);
-                        first.fraction |= below.is_some_and(|x| x.fract() != 0.0);
+                    for ((first, again), cell) in again.iter_mut().zip(self.record.iter()) {
+                        *again = *again || number(cell.trim_ascii()) == Some(*first);
                     }
                 }
             }
@@ -519,7 +519,13 @@ impl<R: Read> Rows<R> {
             if row % ROWS_PER_CHECK == 0 {
                 observer.check()?;
             }
-            self.line = self.records.next(&mut self.record)?;
+            self.line = match self.ahead.take() {
+                Some((record, line)) => {
+                    self.record = record;
+                    line
+                }
+                None => self.records.next(&mut self.record)?,
+            };
         }
         Ok(())
     }
@@ -547,13 +553,10 @@ fn counting<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Option<Vec<f64>> {
 }
 
 /// Whether a first row that counts is a header: what an object has, others have too, in most
-/// columns; and of very few objects nothing is known. Two whole numbers in a row are nothing
-/// strange, but are so above fractions.
-fn is_header_that_counts(rows: usize, again: &[Again]) -> bool {
-    let new = again.iter().filter(|first| !first.again).count();
-    let strange = again.len() > 2 || again.iter().all(|first| first.fraction);
-    let many = again.len() >= COUNTED && rows >= COUNTED;
-    rows >= ENOUGH && ((strange && 2 * new > again.len()) || many)
+/// columns; and of very few objects nothing is known.
+fn is_header_that_counts(rows: usize, again: &[(f64, bool)]) -> bool {
+    let new = again.iter().filter(|(_, again)| !again).count();
+    rows >= ENOUGH && (2 * new > again.len() || (again.len() >= COUNTED && rows >= COUNTED))
 }
 
 /// A cell that reads back as this text.

@@ -13,7 +13,7 @@ use crate::args::{self, Cluster, Count};
 use crate::choices;
 use crate::classes;
 use crate::failure::{Failure, Outcome};
-use crate::files::{self, Labels, Objects};
+use crate::files::{self, Labels, Objects, Table};
 use crate::memory;
 use crate::summary::Summary;
 use crate::tables::{Ask, cluster as tables};
@@ -53,10 +53,7 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     }
     let features = table.view();
     let n = features.n_objects();
-    if !table.is_reduced() && table.categories.is_none() && args.metric == "euclidean" {
-        let advice = if name == AUTO { STANDARDIZED } else { ONE_SCALE };
-        units::note(features, &table.names, (name, "none"), advice, terminal);
-    }
+    note_units(&table, name, &args.metric, terminal);
     let (side, known) = side_information(args, &table.objects(), terminal)?;
     let classes = known.as_ref().map(|known| known.partition.n_clusters()).filter(|&k| k > 0);
     let clusters = given(args.clusters)?.or(classes).ok_or_else(|| no_number(known.is_some()))?;
@@ -88,6 +85,14 @@ pub(crate) fn run(args: &Cluster, terminal: &Terminal) -> Outcome<()> {
     }
     let assign = |new: Features<'_>| fit.output.assign(new);
     beside.finish(outputs, partition, assign, summary, &args.common, terminal)
+}
+
+/// Says where some columns outweigh all others, and no metric is learned.
+fn note_units(table: &Table, name: &str, metric: &str, terminal: &Terminal) {
+    if !table.is_reduced() && table.categories.is_none() && metric == "euclidean" {
+        let advice = if name == AUTO { STANDARDIZED } else { ONE_SCALE };
+        units::note(table.view(), &table.names, (name, "none"), advice, terminal);
+    }
 }
 
 /// Nothing says how many clusters there are, also where there are labels.

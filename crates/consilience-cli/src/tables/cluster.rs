@@ -136,7 +136,11 @@ pub(crate) static AUTO: [Choice<LinkedClustering, Ask>; 1] = [choice!(
     folds: count => LinkedClustering::folds;
         ["parts of the linked objects, each left out once", "5", "2 to 1000"],
     least_links: count => LinkedClustering::least_links;
-        ["with fewer links only the two kinds of kmeans are judged, which use none", "10", "at least 1"],
+        [
+            "with fewer links only the two kinds of kmeans are judged, which use none",
+            "10",
+            "at least 1",
+        ],
     caution: number => LinkedClustering::caution;
         [
             "standard errors that are taken off the gain of a candidate over kmeans",

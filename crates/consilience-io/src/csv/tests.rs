@@ -130,10 +130,11 @@ fn a_first_row_that_counts_may_be_a_header() {
     assert_eq!(rows("0,1,2", "0,1,5\n7,8,9\n"), (7, 1));
     assert_eq!(rows("0,1,3", "0.5,1.5,2.5\n"), (4, 0));
     assert_eq!(rows("5,6,7", "0.5,1.5,2.5\n"), (4, 0));
-    // Two columns must hold fractions, and be new.
+    // Two columns must begin with fractions, and be new.
     assert_eq!(rows("0,1", "0.5,1.5\n"), (3, 1));
-    assert_eq!(rows("0,1", "0.5,1.5\n0.5,1\n"), (7, 1));
-    assert_eq!(rows("0,1", "5,1.5\n"), (4, 1));
+    assert_eq!(rows("0,1", "0.5,1.5\n0,1\n"), (7, 1));
+    assert_eq!(rows("0,1", "5,1.5\n"), (4, 0));
+    assert_eq!(rows("0,1", ""), (1, 0));
     assert_eq!(rows("0", "0.5\n"), (4, 0));
     assert_eq!(rows("0,1,2", ""), (1, 0));
     // Labels that come again, in enough columns.

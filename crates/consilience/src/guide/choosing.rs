@@ -41,10 +41,11 @@
 //! # If you do not know which method
 //!
 //! [`Recommended`](crate::trust::Recommended) runs a graph cut (diffusion) and average linkage
-//! (LWEA) on the ensemble and on halves of its members. It takes one of the two results, a consensus
-//! of them, or evidence accumulation, whichever agrees best with the members and with the results
-//! on halves; its report says which one and by how much. On average over 77 groups of ensembles it is ahead of
-//! each of the seven methods beside it by the adjusted Rand index, and level with the best by NMI
+//! (LWEA) on the ensemble and on halves of its members. It takes one of the two results, a
+//! consensus of them, or evidence accumulation, whichever agrees best with the members and with the
+//! results on halves; its report says which one and by how much. On average over 77 groups of
+//! ensembles it is ahead of each of the seven methods beside it by the adjusted Rand index, and
+//! level with the best by NMI
 //! (`docs/choosing.md`); on one ensemble another method may be better. With
 //! [`Clusters::Auto`](crate::Clusters::Auto) it chooses the number of clusters too.
 //!

@@ -65,17 +65,17 @@
 //!
 //! The crates have no `unsafe` of their own, which the compiler enforces, so that a memory error
 //! could only come from the crates that they depend on: the kernels of `faer` and `pulp`, the
-//! readers of Parquet, Arrow and compressed files (zstd is C), and, with its feature, METIS, which is C. These
-//! have not been run under Miri or AddressSanitizer here.
+//! readers of Parquet, Arrow and compressed files (zstd is C), and, with its feature, METIS, which
+//! is C. These have not been run under Miri or AddressSanitizer here.
 //!
 //! # Files
 //!
 //! A file appears whole or not at all. The program writes all its files together at the end: an
 //! exit code other than 0 means that none has changed. A stored state or model comes back to the
 //! bit, and a damaged one is refused; the checksums find accidents, not forgers. That was tried on
-//! 14 of the 15 writing commands, by kills at 1,008 moments in all, disks full at 1,055 bytes and 924 system
-//! calls that fail or are killed at, and by changing every byte of every kind of state in every
-//! way.
+//! 14 of the 15 writing commands, by kills at 1,008 moments in all, disks full at 1,055 bytes and
+//! 924 system calls that fail or are killed at, and by changing every byte of every kind of state
+//! in every way.
 //!
 //! | attack | held by | how often, once |
 //! |---|---|---|

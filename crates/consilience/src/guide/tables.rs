@@ -6,7 +6,8 @@
 //! # Labels
 //!
 //! Whole numbers or text, in every form of file below. Negative numbers, empty cells,
-//! null, NaN, `NA`, `N/A` and `?` are unlabelled. In memory labels are of any type that compares equal:
+//! null, NaN, `NA`, `N/A` and `?` are unlabelled. In memory labels are of any type that compares
+//! equal:
 //!
 //! ```
 //! use consilience::Partition;
@@ -176,6 +177,6 @@
 //! | holds text that its columns do not have again | a header | |
 //! | holds text, all of which its columns have again | an object | yes |
 //! | counts on from 0, 1 or a year (`0,1,2`), three columns or more over three rows or more: most of its numbers do not come again in their columns, or there are five columns and rows | a header | yes |
-//! | the same of two columns, with fractions in both and neither number again | a header | yes |
-//! | counts on, else | an object | yes |
-//! | other numbers, and a single number | an object | |
+//! | the same of two columns, above two fractions, neither number again | a header | yes |
+//! | counts on, else, of three columns or more, or of two above fractions | an object | yes |
+//! | other numbers | an object | |
