@@ -5,7 +5,7 @@ use consilience_simplex::stored::{Envelope, write_link};
 use ndarray::Array2;
 
 use super::Means;
-use crate::{MapLearner, MemberGrowth, MetricRule, Updater};
+use crate::{LinkTrust, MapLearner, MemberGrowth, MetricRule, Updater};
 
 fn world() -> Planted {
     planted(Seed(5), &[50, 50, 50, 50], 12, 0.3, 0.0).unwrap()
@@ -49,9 +49,10 @@ fn disputed_links_are_heard() {
     assert_eq!(kept.constraints(), left_out.constraints());
     assert_eq!(kept.disputed(), disputed);
     assert!(disputed.len() > 50, "{}", disputed.len());
-    let plain = ari(&mut Updater::new(world.ensemble, 4).unwrap(), &world.truth);
-    let (with, without) = (ari(&mut kept, &world.truth), ari(&mut left_out, &world.truth));
-    assert!(with > plain - 0.02 && with > without, "{plain} {with} {without}");
+    let with = ari(&mut kept, &world.truth);
+    left_out.set_metric_rule(MetricRule::new(4).links(LinkTrust::Hold)).unwrap();
+    let held = ari(&mut left_out, &world.truth);
+    assert!(with > 0.85 && held < 0.5, "{with} {held}");
     // With those it has read, it says which it did not hold to.
     let read = kept.read_out(&()).unwrap().output;
     let aside = read.links_set_aside();
@@ -81,12 +82,13 @@ fn stored_and_resumed() {
     let x = Array2::from_shape_fn((200, 4), |(i, j)| {
         f64::from(u8::from(world.truth.label(i) == Some(j))) + 0.4 * draw.normal()
     });
-    for learner in [MapLearner::LogDet, MapLearner::Completion] {
+    // Completion takes long at each read-out.
+    for (learner, links) in [(MapLearner::LogDet, 240), (MapLearner::Completion, 60)] {
         let mut on = Updater::new(world.ensemble.clone(), 4).unwrap();
         on.set_metric_rule(MetricRule::new(4).learner(learner)).unwrap();
         let (mut stored, mut late) = (on.clone(), on.clone());
         on.open_metric(&()).unwrap();
-        for batch in noisy(&world.truth, 240, 0.3, 3).chunks(40) {
+        for batch in noisy(&world.truth, links, 0.3, 3).chunks(links.min(80)) {
             stored = Updater::from_bytes(&stored.to_bytes(), world.ensemble.clone()).unwrap();
             let told = [&mut on, &mut stored, &mut late].map(|u| u.update_disputed(batch, &()));
             let told = told.map(|told| told.unwrap().1);
