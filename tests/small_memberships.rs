@@ -91,20 +91,20 @@ fn on_one_thread<T: Send>(test: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(test)
 }
 
-/// The objective has local optima: two worlds of all end in one that is worse than memberships that
+/// The objective has local optima: four worlds of all end in one that is worse than memberships that
 /// are all alike.
 #[test]
 fn probabilistic_consensus_by_likelihood() {
     let (solved, beaten) = on_one_thread(|| certified(KullbackLeibler, Solver::Newton, 1));
     println!("{solved} solved, {beaten} worse than alike");
-    assert!(solved > 20_000 && beaten <= 2, "{solved} {beaten}");
+    assert!(solved > 20_000 && beaten <= 4, "{solved} {beaten}");
 }
 
 #[test]
 fn probabilistic_consensus_by_squares() {
     let (solved, beaten) = on_one_thread(|| certified(SquaredEuclidean, Solver::Newton, 1));
     println!("{solved} solved, {beaten} worse than alike");
-    assert!(solved > 20_000 && beaten <= 2, "{solved} {beaten}");
+    assert!(solved > 20_000 && beaten <= 4, "{solved} {beaten}");
 }
 
 #[test]

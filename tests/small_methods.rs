@@ -394,7 +394,7 @@ fn inertia_of_centred_labels() {
     });
     println!("QMI: {missed} of {tried} worse than the best clustering");
     // One of 300 at random; with two starts instead of ten it would be one of eight.
-    assert!(tried > 10_000 && 25 * missed < tried, "{missed} of {tried} are not the best");
+    assert!(tried > 5_000 && 25 * missed < tried, "{missed} of {tried} are not the best");
 }
 
 /// What becomes of the clusters of a member: a cluster of the result, or `None`.
@@ -491,7 +491,7 @@ fn squares_of_matched_memberships() {
     });
     println!("least squares: {missed} of {tried} worse than the best matchings");
     // From one start, the medoid: 41 of 300 at random.
-    assert!(tried > 2_000 && 4 * missed < tried, "{missed} of {tried} are not the best");
+    assert!(tried > 1_000 && 4 * missed < tried, "{missed} of {tried} are not the best");
 }
 
 /// The least and the most agreement of the members with a reference, over the best matchings of
@@ -560,7 +560,7 @@ fn agreement_of_votes() {
     });
     println!("votes: {missed} of {tried} below the best reference, {far} by more than one vote");
     // From one start, the medoid: 88 of 740 at random, and 5 by more than a vote.
-    assert!(tried > 8_000 && 5 * missed < tried && 25 * far < tried, "{missed}, {far} of {tried}");
+    assert!(tried > 4_000 && 5 * missed < tried && 25 * far < tried, "{missed}, {far} of {tried}");
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub struct SmallWorlds {
 
 impl SmallWorlds {
     /// Each set of members in one order only, for what does not depend on it: half of them for two
-    /// members.
+    /// members. Default: every order.
     ///
     /// ```
     /// use consilience::conformance::small_worlds;

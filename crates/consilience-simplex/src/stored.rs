@@ -114,6 +114,16 @@ pub(crate) fn mix(mut z: u64) -> u64 {
 }
 
 /// Writes a link.
+///
+/// ```
+/// use consilience::Pair;
+/// use consilience::simplex::stored::{Reader, Writer, read_link, write_link};
+///
+/// let mut out = Writer::default();
+/// write_link(Pair::must_link(3, 5), &mut out);
+/// assert_eq!(read_link(&mut Reader::new(&out.into_bytes()))?, Pair::must_link(3, 5));
+/// # Ok::<(), consilience::Error>(())
+/// ```
 pub fn write_link(Pair { i, j, link }: Pair, out: &mut Writer) {
     out.u32(i as u32);
     out.u32(j as u32);

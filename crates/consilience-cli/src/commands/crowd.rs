@@ -235,13 +235,14 @@ fn second(
     terminal: &Terminal,
 ) -> Outcome<()> {
     let other = result.alternative.as_ref().map(|other| &other.partition);
-    if let (Some(other), Count::Fixed(k)) = (other, clusters) {
-        if other.n_clusters() == k && result.partition.n_clusters() != k {
-            terminal.note(format!(
-                "the workers who group by another criterion have {k} clusters, as was asked for, \
-                 and the labels have not: --second writes theirs"
-            ));
-        }
+    if let (Some(other), Count::Fixed(k)) = (other, clusters)
+        && other.n_clusters() == k
+        && result.partition.n_clusters() != k
+    {
+        terminal.note(format!(
+            "the workers who group by another criterion have {k} clusters, as was asked for, and \
+             the labels have not: --second writes theirs"
+        ));
     }
     if !outputs.wants("--second") {
         return Ok(());
