@@ -236,7 +236,7 @@ fn a_pass_over_many_objects_holds_what_it_asks_for() {
             USenc::new(8).restarts(1).memory_budget(b).fit(&ensemble, &()).map(|_| ())
         });
         keeps("usenc of many", &none, &|b| {
-            USenc::new(200).restarts(1).memory_budget(b).fit(&ensemble, &()).map(|_| ())
+            USenc::new(60).restarts(1).memory_budget(b).fit(&ensemble, &()).map(|_| ())
         });
     });
 }
