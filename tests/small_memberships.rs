@@ -91,8 +91,8 @@ fn on_one_thread<T: Send>(test: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(test)
 }
 
-/// The objective has local optima: four worlds of all end in one that is worse than memberships that
-/// are all alike.
+/// The objective has local optima: four worlds of all end in one that is worse than memberships
+/// that are all alike.
 #[test]
 fn probabilistic_consensus_by_likelihood() {
     let (solved, beaten) = on_one_thread(|| certified(KullbackLeibler, Solver::Newton, 1));
