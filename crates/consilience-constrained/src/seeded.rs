@@ -50,7 +50,8 @@ use crate::number::{FEWER, checked_number};
 /// # Errors
 /// As [`ConstrainedClusterer::fit`]; `max_iterations` or `restarts` of 0; constrained k-means
 /// refuses with [`ErrorKind::InvalidParameter`](consilience_core::ErrorKind::InvalidParameter)
-/// sets that are not all apart (it could not know which belong to one cluster), and more sets than clusters.
+/// sets that are not all apart (it could not know which belong to one cluster), and more sets than
+/// clusters.
 ///
 /// # References
 /// S. Basu, A. Banerjee, R. Mooney, "Semi-supervised clustering by seeding", 2002, Fig. 1 and 2.
