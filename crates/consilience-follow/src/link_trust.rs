@@ -23,8 +23,8 @@ pub enum LinkTrust {
     /// variance.
     Hold,
     /// As [`Hold`](LinkTrust::Hold), unless links are more often kept that are held out where every
-    /// broken link has a price in its place: then links that contradict members, features and the
-    /// other links are set aside.
+    /// broken link has a price in its place, which may be nothing: then links that contradict
+    /// members, features and the other links are set aside.
     #[default]
     Weigh,
 }

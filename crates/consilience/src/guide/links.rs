@@ -128,9 +128,10 @@
 //!
 //! Links from people are wrong now and then, and sooner or later one contradicts others.
 //! [`update_disputed`](crate::follow::Updater::update_disputed) (`consilience update
-//! --contradictions keep`) takes all of them for answers, whichever came first; with every fifth
-//! link wrong the clustering then stays about as good as without links, or becomes better
-//! (`docs/updater.md`).
+//! --contradictions keep`) takes all of them for answers, whichever came first. With every fifth
+//! of 300 or 600 links wrong the clustering is then better than without links, or at most .02 worse
+//! by the adjusted Rand index (means of six drawn worlds, `docs/updater.md`). Of 50 or 100 links
+//! where members know the classes, wrong ones cost up to .09: there is too little to judge them by.
 //!
 //! ```
 //! use consilience::follow::Updater;
