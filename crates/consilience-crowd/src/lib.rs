@@ -59,6 +59,7 @@ mod places;
 mod planted_partition;
 mod positions;
 mod question;
+mod random_workers;
 mod rates;
 mod said;
 mod semi_crowd;

@@ -29,6 +29,18 @@ pub(crate) fn number(count: &ClusterCount, rank: Option<&CompletedRank>, k: usiz
     }
 }
 
+/// That so many workers were left out for the number of clusters.
+pub(crate) fn left_out(random: usize, left: usize) -> String {
+    let (random, seem) = match random {
+        1 => ("1 worker".to_owned(), "seems"),
+        more => (format!("{more} workers"), "seem"),
+    };
+    format!(
+        "{random} {seem} to answer at random, and the number of clusters is by the answers of the \
+         other {left}"
+    )
+}
+
 /// The notes about the result. `asked` is how many clusters were asked for, and `k` that or the
 /// number of the posterior.
 pub(crate) fn describe(

@@ -1,4 +1,4 @@
-//! How many clusters a crowd has: by the posterior of Bayesian crowdclustering, and by the rank of
+//! How many clusters a crowd has: by the answers' posterior, as `auto` takes it, and by the rank of
 //! the completed similarity.
 //!
 //! `cargo run --release --bin crowd_count [EVERY [FIRST]]`: every so-many-th world of `crowd_grid`,
@@ -8,7 +8,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use consilience::crowd::{Answers, CrowdClustering, CrowdMethod};
+use consilience::crowd::{Answers, CrowdClustering};
 use consilience::scores::{Normalizer, normalized_mutual_information};
 use consilience::{Clusters, Partition};
 use consilience_eval::crowd_worlds;
@@ -45,8 +45,7 @@ fn run(
     truth: &Partition,
     tally: &mut Tally,
 ) -> consilience::Result<()> {
-    let crowd =
-        CrowdClustering::new(Clusters::Auto).method(CrowdMethod::Bayesian).alternative(false);
+    let crowd = CrowdClustering::new(Clusters::Auto).alternative(false);
     let start = Instant::now();
     let result = crowd.fit(answers, &())?.output;
     let seconds = start.elapsed().as_secs_f64();

@@ -1,14 +1,18 @@
+//! The one door to all methods.
+
+mod number;
+
 use std::borrow::Cow;
 
 use consilience_core::{Clusters, Fit, MemoryBudget, Observer, Partition, Report, Result, Seed};
 use ndarray::Array2;
+use number::Number;
 
 use crate::answer_counts::AnswerCounts;
 use crate::answers::Answers;
 use crate::block_model::{self, BlockModel, Fitted};
 use crate::cluster_count::ClusterCount;
 use crate::completed::{CompletionChoice, CompletionClusterer, PenaltyChoice};
-use crate::completed_rank::{self, CompletedRank};
 use crate::copies;
 use crate::crowd_method::CrowdMethod;
 use crate::crowd_result::CrowdResult;
@@ -25,18 +29,11 @@ use crate::{
 /// partitions.
 const CLEAR: f64 = 3.0;
 
-/// Nats by which planted partitions have to be better than what a look at positions finds, for
-/// these not to be fitted.
-const FAR: f64 = 100.0;
-
 /// Most answered pairs for which planted partitions are tried unasked: with more, their starts take
 /// longer than all else.
 const SINGLE: usize = 200_000;
 const TOO_MANY: &str =
     "with more than 200,000 answered pairs, planted partitions are not tried unasked";
-/// What is said where positions read a part of the answers alone.
-const NOT_COMPARED: &str = "the number of clusters is that of positions, which read a part of the \
-     answers; planted partitions are not compared with a part";
 
 /// Most rows times the square of the clusters for which `Auto` fits rates of each worker between
 /// clusters as well. A sweep takes about a second there, and those have many optima: latent classes
@@ -70,7 +67,9 @@ const AFFORDABLE: usize = 500_000_000;
 /// # Ok::<(), consilience::Error>(())
 /// ```
 ///
-/// With [`Clusters::Auto`] the number of clusters is the most probable one of a [`PositionModel`],
+/// With [`Clusters::Auto`] workers who [seem to answer at random](WorkerRates::is_spammer) under a
+/// block model of eight clusters are left out for the number, except by `Bayesian`, and the report
+/// says how many. The number is the most probable one of a [`PositionModel`],
 /// which is fitted first unless answers agree as below, or of a planted partition model, where at
 /// most 200,000 pairs were answered and its evidence is higher by more than 3 nats, times s / 2 for
 /// tasks of s items: one rate of "same" inside clusters and one between them, so that it knows
@@ -248,101 +247,6 @@ impl CrowdClustering {
         Ok(Fit::new(result, report))
     }
 
-    /// The number of clusters by the posterior, and the rank of the completed similarity beside it.
-    fn number(
-        &self,
-        positions: &PositionModel,
-        answers: &Answers,
-        counts: &AnswerCounts,
-        observer: &dyn Observer,
-        report: &mut Report,
-    ) -> Result<Number> {
-        positions.check_memory(answers)?;
-        let answered = answers.answered().len();
-        let few = answered <= completed_rank::MOST_OBJECTS;
-        let ranked = few && completed_rank::is_allowed(answers, counts, self.budget);
-        let mut tried = Report::default();
-        let planted = self.planted(answers, counts, observer, &mut tried)?;
-        let (planted, fitted) = report.stage("number of clusters", || {
-            self.explained(planted, positions, answers, counts, observer)
-        })?;
-        if let (None, Some(fitted)) = (&planted, &fitted) {
-            fitted.describe(report);
-        }
-        report.adopt(tried);
-        let positions = fitted.as_ref().map(|fitted| fitted.count.clone());
-        let count = planted.or(positions).unwrap_or_else(ClusterCount::none);
-        let fitted = fitted.map(FittedPositions::without_empty);
-        let k = match (self.method, &fitted) {
-            (CrowdMethod::Bayesian, Some(fitted)) => fitted.q.ncols(),
-            _ => count.most_probable(),
-        };
-        let k = k.clamp(1, answered.max(1));
-        let thresholds = [self.completion.apart, self.completion.together];
-        let rank = ranked.then(|| {
-            report.stage("rank", || {
-                completed_rank::of(answers, counts, thresholds, self.seed, self.budget, observer)
-            })
-        });
-        let rank = rank.transpose()?;
-        if answered > 0 {
-            report.notes.push(told::number(&count, rank.as_ref(), k));
-        }
-        if few && !ranked {
-            report.notes.push(completed_rank::LEFT_OUT.to_owned());
-        }
-        Ok(Number { k, count: Some(count), rank, fitted })
-    }
-
-    /// The most probable planted partition, where it may tell the number of clusters.
-    fn planted(
-        &self,
-        answers: &Answers,
-        counts: &AnswerCounts,
-        observer: &dyn Observer,
-        report: &mut Report,
-    ) -> Result<Option<PlantedPartition>> {
-        let positions_alone = self.method == CrowdMethod::Bayesian;
-        if positions_alone || !tries_planted(answers, counts, self.budget, report) {
-            return Ok(None);
-        }
-        if answers.n_pair_answers() > positions::TOO_MANY {
-            report.notes.push(NOT_COMPARED.to_owned());
-            return Ok(None);
-        }
-        let found = report.stage("planted partition", || {
-            planted_partition::best(answers, counts, None, self.budget, observer)
-        })?;
-        Ok(Some(found))
-    }
-
-    /// The number of clusters by a planted partition where it explains the answers better than
-    /// positions do, whose evidence is at least their bound; and positions, unless a look at them
-    /// shows that they are far from that.
-    fn explained(
-        &self,
-        planted: Option<PlantedPartition>,
-        positions: &PositionModel,
-        answers: &Answers,
-        counts: &AnswerCounts,
-        observer: &dyn Observer,
-    ) -> Result<(Option<ClusterCount>, Option<FittedPositions>)> {
-        let count = |planted: &PlantedPartition| {
-            let seed = self.seed.derive("crowd planted count", 0);
-            planted_partition::count(answers, counts, &planted.labels, seed, observer)
-        };
-        let nats = |evidence: f64| evidence * planted_partition::weight(answers);
-        if let Some(planted) = &planted {
-            let about = positions::about(positions, answers, counts, observer)?;
-            if nats(planted.evidence - about) > FAR {
-                return Ok((Some(count(planted)?), None));
-            }
-        }
-        let fitted = positions::fit(positions, None, answers, counts, observer)?;
-        let better = planted.filter(|planted| nats(planted.evidence - fitted.bound) > CLEAR);
-        Ok((better.as_ref().map(count).transpose()?, Some(fitted)))
-    }
-
     /// The method that was asked for; planted partitions for `Auto` where there are too few answers
     /// for a block model, or `Pairs` where there are too many pairs for these. An object that was
     /// compared d times has met its own cluster d / k times in expectation: with less than one such
@@ -449,14 +353,6 @@ fn tries_planted(
 /// Whether `Auto` takes the time to fit rates of each worker between clusters.
 fn is_affordable(rows: usize, k: usize) -> bool {
     rows.saturating_mul(k.saturating_mul(k)) <= AFFORDABLE
-}
-
-/// How many clusters, and what is known about that, where no number was asked for.
-struct Number {
-    k: usize,
-    count: Option<ClusterCount>,
-    rank: Option<CompletedRank>,
-    fitted: Option<FittedPositions>,
 }
 
 /// What a method found, over the answered objects.
@@ -715,7 +611,7 @@ mod tests {
     use super::*;
     use crate::PairAnswer;
 
-    fn single_pairs(n: usize, every: usize) -> Answers {
+    pub(super) fn single_pairs(n: usize, every: usize) -> Answers {
         let pairs = (0..n).flat_map(|j| (0..j).map(move |i| (i, j)));
         let rows: Vec<PairAnswer> = pairs
             .step_by(every)
@@ -740,52 +636,6 @@ mod tests {
             }
             // Said once, whether the number was asked for or not.
             assert_eq!(report.notes.len(), usize::from(!tried), "{:?}", report.notes);
-        }
-    }
-
-    #[test]
-    fn planted_partitions_fit_the_budget_or_are_left_out() {
-        let answers = single_pairs(40, 1);
-        let counts = AnswerCounts::of(&answers, MemoryBudget::default()).unwrap();
-        let fits = |&bytes: &usize| {
-            let budget = MemoryBudget::bytes(bytes as u64);
-            planted_partition::check_memory(&answers, &counts, budget).is_ok()
-        };
-        let least = (0..).find(fits).unwrap();
-        for (bytes, left_out) in [(least - 1, true), (least, false)] {
-            let crowd = CrowdClustering::new(Clusters::Auto);
-            let crowd = crowd.memory_budget(MemoryBudget::bytes(bytes as u64));
-            let mut report = Report::default();
-            let found = crowd.planted(&answers, &counts, &(), &mut report).unwrap();
-            assert_eq!(found.is_none(), left_out);
-            assert_eq!(report.notes.iter().any(|n| n == planted_partition::LEFT_OUT), left_out);
-        }
-    }
-
-    /// Where planted partitions are far better than what a look at positions finds, these are not
-    /// fitted, and the number is the same.
-    #[test]
-    fn positions_are_fitted_where_they_may_tell_the_number() {
-        for (clusters, alone) in [(2, false), (30, true)] {
-            let n = 180;
-            let pairs = (0..n).flat_map(|j| (0..j).map(move |i| (i, j)));
-            let rows: Vec<PairAnswer> = pairs
-                .step_by(if alone { 1 } else { 40 })
-                .map(|(i, j)| {
-                    let same = (i % clusters == j % clusters) != ((i + 3 * j) % 23 == 0);
-                    PairAnswer { worker: (i + j) % 5, i, j, same }
-                })
-                .collect();
-            let answers = Answers::from_pairs(n, &rows).unwrap();
-            let counts = AnswerCounts::of(&answers, MemoryBudget::default()).unwrap();
-            let crowd = CrowdClustering::new(Clusters::Auto);
-            let model = PositionModel::new(Clusters::Auto).restarts(2);
-            let planted = crowd.planted(&answers, &counts, &(), &mut Report::default()).unwrap();
-            let (count, fitted) = crowd.explained(planted, &model, &answers, &counts, &()).unwrap();
-            assert_eq!(fitted.is_none(), alone, "{clusters}");
-            if alone {
-                assert_eq!(count.unwrap().most_probable(), clusters);
-            }
         }
     }
 
