@@ -156,10 +156,15 @@ impl Evidence {
                 .values()
                 .map(|asked| sigmoid(self.before(asked) + self.of(asked, 1.0)))
                 .collect();
-            self.estimate_rates(&together);
-            self.estimate_repeats(&together);
+            self.judge(&together);
             self.step_odds();
         }
+    }
+
+    /// Estimates rates and correlations where it is known how probably each pair is together.
+    pub(super) fn judge(&mut self, together: &[f64]) {
+        self.estimate_rates(together);
+        self.estimate_repeats(together);
     }
 
     /// Rates and odds as before any answer, no pair following from others.

@@ -2,6 +2,7 @@
 
 mod cells;
 mod evidence;
+mod gaussians;
 mod joins;
 mod moves;
 mod options;
@@ -117,7 +118,12 @@ const SHARPNESS: f64 = 0.6;
 ///    understood from other starts too: workers taken to answer as expected, distances alone
 ///    saying who errs, and with fewer than 50 clusters a metric from the pairs that answers put
 ///    together, all features being wrong ones perhaps. What is clearly more probable is kept.
-/// 6. **Questions.** [`propose`](Questioner::propose) asks about the joins of the tree that rather
+/// 6. **Round clusters.** Where the features look like as many Gaussians of one scatter as there
+///    are clusters, and not like more by the Bayesian information criterion, a Gaussian mixture
+///    says what belongs to which: by features and answers, those of two objects in the mean field
+///    of each other, from k-means' clusters or the tree's. A tree cuts such clouds where chance
+///    left a gap. Where answers are clearly more probable under the tree's clusters, these stay.
+/// 7. **Questions.** [`propose`](Questioner::propose) asks about the joins of the tree that rather
 ///    belong together, and about all pairs of the nodes that these leave: where an answer has most
 ///    information for most objects, and each of these once in a round.
 ///
@@ -137,6 +143,8 @@ pub struct Questioner {
     groups: usize,
     space: Space,
     cells: Cells,
+    /// Whether the objects look like as many Gaussians as there are clusters.
+    round: bool,
     tree: Tree,
     /// The cluster of each object's cell in it.
     before: Vec<u32>,
@@ -439,27 +447,34 @@ impl Questioner {
         q
     }
 
-    /// For every object how far it belongs to each cluster, n x k, and its most probable one.
-    fn placed(&self) -> (Array2<f64>, Vec<u32>) {
+    /// For every object how far it belongs to each cluster of the tree, n x k.
+    fn by_tree(&self) -> Array2<f64> {
         let label = self.tree.labels(self.tree.made_for(self.clusters));
         let clusters = label.iter().max().map_or(1, |&most| most as usize + 1);
-        let q = self.cell_memberships().dot(&space::one_hot(&label, clusters));
-        let best = |row: ndarray::ArrayView1<'_, f64>| {
-            (1..row.len()).fold(0, |b, c| if row[c] > row[b] { c } else { b }) as u32
-        };
-        let labels = q.rows().into_iter().map(best).collect();
-        (q, labels)
+        self.cell_memberships().dot(&space::one_hot(&label, clusters))
+    }
+
+    /// The most probable cluster of each object, and, where these are Gaussians, how probable it
+    /// is.
+    fn placed(&self) -> (Vec<u32>, Option<Vec<f64>>) {
+        let tree = gaussians::best(&self.by_tree());
+        let round = if self.round { self.by_gaussians(&tree) } else { None };
+        let Some(q) = round else { return (tree, None) };
+        let labels = gaussians::best(&q);
+        let sure = labels.iter().enumerate().map(|(i, &c)| q[[i, c as usize]]).collect();
+        (labels, Some(sure))
     }
 
     /// The clusters by all answers so far, as many as asked for.
     ///
     /// # Complexity
-    /// O(n m r) time and O(n m) memory for m cells.
+    /// O(n m r) time and O(n m) memory for m cells; where clusters are Gaussians, also O(n k d)
+    /// for each of at most 400 iterations.
     ///
     /// # Errors
     /// None but those of a clustering that cannot exist.
     pub fn partition(&self) -> Result<Partition> {
-        Partition::from_labels(&self.placed().1)
+        Partition::from_labels(&self.placed().0)
     }
 
     /// For each object the probability that it sits right: that it belongs with the larger part of
@@ -485,6 +500,10 @@ impl Questioner {
     /// # Complexity
     /// As [`partition`](Questioner::partition).
     pub fn confidence(&self) -> Vec<f64> {
+        let (labels, sure) = self.placed();
+        if let Some(sure) = sure {
+            return sure;
+        }
         let made = self.tree.made_for(self.clusters);
         let label = self.tree.labels(made);
         let sure = self.tree.belonging(made);
@@ -494,7 +513,6 @@ impl Questioner {
             row *= sure;
         }
         let right = self.cell_memberships().dot(&weighed);
-        let labels = self.placed().1;
         labels.iter().enumerate().map(|(i, &c)| right[[i, c as usize]].clamp(0.0, 1.0)).collect()
     }
 

@@ -6,6 +6,7 @@ use consilience_num::rows::Scaled;
 use super::Questioner;
 use super::cells::Cells;
 use super::evidence::Evidence;
+use super::gaussians;
 use super::joins::Joins;
 use super::space::Space;
 use super::tree::{Odds, Tree};
@@ -115,6 +116,8 @@ impl QuestionerOptions {
         let x = Scaled::new(features).features().to_f64()?;
         let mut space = Space::new(x, self.seed, observer)?;
         space.learn_alone(groups, self.seed, observer)?;
+        let room = self.memory.allows_table(n, clusters, gaussians::ENTRY);
+        let round = room && gaussians::explain(space.components(), clusters, self.seed, observer)?;
         let cells = Cells::new(space.z.view(), clusters, most, self.seed, observer)?;
         let evidence = Evidence::new(Odds::LEVEL);
         let mut questioner = Questioner {
@@ -123,6 +126,7 @@ impl QuestionerOptions {
             groups,
             space,
             cells,
+            round,
             tree: Tree::default(),
             before: Vec::new(),
             joins: Joins::default(),

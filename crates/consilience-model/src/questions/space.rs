@@ -13,7 +13,7 @@ const DIRECTIONS: usize = 20;
 /// Iterations of the mixture that the metric starts from.
 const MIXTURE: usize = 10;
 /// Share of a spherical scatter in that within groups, at least and at most.
-const SHRINKAGE: (f64, f64) = (0.02, 0.5);
+pub(super) const SHRINKAGE: (f64, f64) = (0.02, 0.5);
 /// Variance between groups, in units of that within, by which a direction counts half.
 const HALF: f64 = 0.5;
 /// Pairs whose differences are held at one time.
@@ -104,6 +104,11 @@ impl Space {
         self.place_by(&self.directions(&between, all, true));
     }
 
+    /// Leading components, n x p, of mean 0.
+    pub(super) fn components(&self) -> ArrayView2<'_, f64> {
+        self.components.view()
+    }
+
     fn place(&mut self, means: &Array2<f64>, sizes: &Array1<f64>) {
         self.place_by(&self.map(means, sizes, true));
     }
@@ -157,7 +162,7 @@ pub(super) fn one_hot(labels: &[u32], groups: usize) -> Array2<f64> {
 }
 
 /// Means of the rows by their memberships, and how much of them each has.
-fn means(x: ArrayView2<'_, f64>, q: &Array2<f64>) -> (Array2<f64>, Array1<f64>) {
+pub(super) fn means(x: ArrayView2<'_, f64>, q: &Array2<f64>) -> (Array2<f64>, Array1<f64>) {
     let sizes = q.sum_axis(Axis(0)).mapv(|v| v.max(1e-9));
     let mut means = q.t().dot(&x);
     for (mut row, size) in means.rows_mut().into_iter().zip(&sizes) {
