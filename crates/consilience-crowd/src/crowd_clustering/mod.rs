@@ -67,11 +67,11 @@ const AFFORDABLE: usize = 500_000_000;
 /// # Ok::<(), consilience::Error>(())
 /// ```
 ///
-/// With [`Clusters::Auto`] workers who [seem to answer at random](WorkerRates::is_spammer) under a
-/// block model of eight clusters are left out for the number, except by `Bayesian`, and the report
-/// says how many. The number is the most probable one of a [`PositionModel`],
-/// which is fitted first unless answers agree as below, or of a planted partition model, where at
-/// most 200,000 pairs were answered and its evidence is higher by more than 3 nats, times s / 2 for
+/// With [`Clusters::Auto`] workers who [seem to answer at random](crate::WorkerRates::is_spammer)
+/// under a block model of eight clusters are left out for the number, except by `Bayesian`, and the
+/// report says how many. The number is the most probable one of a [`PositionModel`], which is
+/// fitted first unless answers agree as below, or of a planted partition model, where at most
+/// 200,000 pairs were answered and its evidence is higher by more than 3 nats, times s / 2 for
 /// tasks of s items: one rate of "same" inside clusters and one between them, so that it knows
 /// nothing of workers and finds many small clusters. Where it is higher by 100 such nats than what
 /// a look at positions finds, these are not fitted. [`CrowdResult::completed_rank`] says beside it

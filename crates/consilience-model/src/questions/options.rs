@@ -83,8 +83,9 @@ impl QuestionerOptions {
     /// The clustering without answers, from which questions start.
     ///
     /// # Complexity
-    /// O(n d^2) time up to d = 600, and 20 iterations of k-means into the cells; O(n d + m^2)
-    /// memory for m cells.
+    /// O(n d^2) time up to d = 600, 20 iterations of k-means into the cells, and below 50 clusters
+    /// mixtures of up to 3 k Gaussians on at most 2,000 of the objects; O(n d + m^2) memory for m
+    /// cells.
     ///
     /// # Errors
     /// Features that are sparse, empty or not finite; no clusters, more than objects, or not a
