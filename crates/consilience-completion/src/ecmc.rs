@@ -550,7 +550,7 @@ mod tests {
             object_ties: false,
             small_worlds: (3, 2),
             // Cubic in them.
-            thread_objects: 200,
+            thread_objects: 100,
             ..Profile::default()
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
