@@ -80,7 +80,7 @@ fn shapes(seed: u64) -> Vec<World> {
     world("two rings", rings.collect());
     let moon = |i: usize| {
         let a = turn(i) / 2.0;
-        if i % 2 == 0 { [a.cos(), a.sin()] } else { [1.0 - a.cos(), 0.5 - a.sin()] }
+        if i.is_multiple_of(2) { [a.cos(), a.sin()] } else { [1.0 - a.cos(), 0.5 - a.sin()] }
     };
     let moons = (0..400).map(|i| (i % 2, moon(i).map(|v| v + 0.05 * normal())));
     world("two moons", moons.collect());

@@ -14,7 +14,9 @@ const BATCH: usize = 4;
 
 pub type Made = (Array2<f64>, Vec<usize>);
 
-const WORLDS: [(&str, fn(Seed) -> Made); 5] = [
+type World = (&'static str, fn(Seed) -> Made);
+
+const WORLDS: [World; 5] = [
     ("200 objects, 3 clusters, 14 deviations apart", |seed| corners(200, 3, 10.0, seed)),
     ("2,000 objects, 3 clusters, 14 deviations apart", |seed| corners(2_000, 3, 10.0, seed)),
     ("600 objects, 5 clusters, 4 deviations apart", |seed| corners(600, 5, 3.0, seed)),
