@@ -186,6 +186,7 @@ fn the_papers_parameters_have_no_cap() {
     let set = Ptgp::new(6).elite_neighbours(set).walk_length(set);
     let (set, published) = (set.bipartite(&m).unwrap(), Ptgp::new(6).published().bipartite(&m));
     assert_eq!(set, published.unwrap());
+    assert_ne!(set, Ptgp::new(6).bipartite(&m).unwrap());
     // A measure that is no number where it should be one is told with its place.
     let bad = Ptgp::new(6).measure(TrajectoryMeasure::Custom(|_, _, _| f64::NAN));
     assert!(bad.consensus(&planted(1, 40, 5, 3, 0.3, 0.0)).is_err());
