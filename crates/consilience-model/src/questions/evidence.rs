@@ -219,6 +219,21 @@ impl Evidence {
         sum - 0.5 * (CUT_PRECISION * at_cut * at_cut + SLOPE_PRECISION * steeper * steeper)
     }
 
+    /// How probable the answers about each pair are by all that is known but these, in logarithms.
+    pub(super) fn foreseen(&self) -> f64 {
+        let of = |asked: &Asked| {
+            let together = sigmoid(self.before(asked));
+            let mut apart = 0.0;
+            for votes in asked.votes.chunk_by(|a, b| a.worker == b.worker) {
+                let Rates { apart: r, repeated, .. } = self.rates[votes[0].worker];
+                let of = |v: &Vote| v.weight * if v.same { r } else { 1.0 - r }.ln();
+                apart += share(votes, repeated) * votes.iter().map(of).sum::<f64>();
+            }
+            apart + (together * self.of(asked, 1.0).exp() + 1.0 - together).ln()
+        };
+        self.asked.values().map(of).sum()
+    }
+
     /// Log-odds of the pair without its own answers.
     fn before(&self, asked: &Asked) -> f64 {
         asked.likeness.map_or(ONE_CELL, |l| self.odds.of(l)) + asked.elsewhere

@@ -11,10 +11,15 @@ use super::tree::{Places, Tree, sigmoid};
 
 /// Answers are understood anew where they have become so many times as many.
 const GROWTH: f64 = 1.25;
-/// What answers are understood from beside the estimates so far, and how much more probable, in
-/// logarithms, the clusters from there must be. Few answers fit the distances by chance.
-const STARTS: [(Start, f64); 3] =
-    [(Start::Workers, 5.0), (Start::Distances, 15.0), (Start::Answers, 10.0)];
+/// What answers are understood from beside the estimates so far, how much more probable the clusters
+/// from there must be, and how much more of each answer they must foresee from the others; both in
+/// logarithms. Few answers fit the distances by chance, and a metric fits them too.
+const STARTS: [(Start, f64, f64); 4] = [
+    (Start::Workers, 5.0, f64::NEG_INFINITY),
+    (Start::Distances, 15.0, f64::NEG_INFINITY),
+    (Start::Features, f64::NEG_INFINITY, 0.0),
+    (Start::Answers, 10.0, 7.0),
+];
 /// Pairs that answers put together at least, for a metric to be learned from them alone.
 const LEAST_TOGETHER: f64 = 10.0;
 /// Turns of estimation and tree from another start.
@@ -26,6 +31,8 @@ enum Start {
     Workers,
     /// Distances, which say who errs.
     Distances,
+    /// The metric by features alone, where another has been learned from answers.
+    Features,
     /// A metric by the answers.
     Answers,
 }
@@ -43,10 +50,11 @@ impl Questioner {
     /// the start that takes long.
     pub(super) fn revise(&mut self, observer: &dyn Observer) {
         self.revised_at = self.spent;
-        for (start, margin) in STARTS {
+        for (start, margin, foreseen) in STARTS {
             let other = match start {
                 Start::Workers => Some(self.again()),
                 Start::Distances => Some(self.by_distances()),
+                Start::Features => self.by_features(observer),
                 Start::Answers => self.by_answers(observer),
             };
             let Some(mut other) = other else { continue };
@@ -55,7 +63,9 @@ impl Questioner {
                 other.evidence.estimate();
                 other.join();
             }
-            if other.log_posterior(self) > self.log_posterior(&other) + margin {
+            if other.log_posterior(self) > self.log_posterior(&other) + margin
+                && other.evidence.foreseen() > self.evidence.foreseen() + foreseen
+            {
                 *self = other;
             }
         }
@@ -90,15 +100,30 @@ impl Questioner {
             return None;
         }
         other.space.learn_pairs(&pairs);
-        let (z, seed) = (other.space.z.view(), other.options.seed);
-        if other.cells.len() < other.n_objects() {
-            let most = other.cells.len();
-            other.cells = Cells::new(z, other.clusters, most, seed, observer).ok()?;
-        } else {
-            other.cells.move_to(z);
+        other.in_place(observer)
+    }
+
+    /// Under the metric that was there before one of answers. What that leaves of the features may be
+    /// nothing but noise: all answers are fitted, none follows from others, and it is not to stay.
+    fn by_features(&self, observer: &dyn Observer) -> Option<Questioner> {
+        if !self.space.by_answers {
+            return None;
         }
-        other.begin();
-        Some(other)
+        let mut other = self.again();
+        other.space.forget_answers();
+        other.in_place(observer)
+    }
+
+    /// With cells where the objects lie now. `None` of cancelled ones.
+    fn in_place(mut self, observer: &dyn Observer) -> Option<Questioner> {
+        let (z, seed, most) = (self.space.z.view(), self.options.seed, self.cells.len());
+        if most < self.n_objects() {
+            self.cells = Cells::new(z, self.clusters, most, seed, observer).ok()?;
+        } else {
+            self.cells.move_to(z);
+        }
+        self.begin();
+        Some(self)
     }
 
     /// How probable clusters, answers, rates and odds are together, but for a constant that is the

@@ -30,6 +30,10 @@ pub(super) struct Space {
     total: Array2<f64>,
     /// The components under the metric, n x r.
     pub(super) z: ArcArray2<f64>,
+    /// The same under the metric of groups that was learned last.
+    by_groups: ArcArray2<f64>,
+    /// Whether the metric is one of answers alone.
+    pub(super) by_answers: bool,
 }
 
 impl Space {
@@ -55,7 +59,8 @@ impl Space {
         }
         let components = y.as_standard_layout().into_owned().into_shared();
         let total = components.t().dot(&components) / n as f64;
-        Ok(Space { z: components.clone(), components, total })
+        let (z, by_groups) = (components.clone(), components.clone());
+        Ok(Space { components, total, z, by_groups, by_answers: false })
     }
 
     /// Learns the first metric: a Gaussian mixture with one scatter for all its groups.
@@ -82,6 +87,11 @@ impl Space {
         Ok(())
     }
 
+    /// Forgets the metric of answers.
+    pub(super) fn forget_answers(&mut self) {
+        (self.z, self.by_answers) = (self.by_groups.clone(), false);
+    }
+
     /// Learns the metric from groups of objects that are taken to belong together.
     pub(super) fn learn(&mut self, labels: &[u32], groups: usize) {
         let (means, sizes) = means(self.components.view(), &one_hot(labels, groups));
@@ -102,6 +112,7 @@ impl Space {
             between -= &differences.t().dot(&differences);
         }
         self.place_by(&self.directions(&between, all, true));
+        self.by_answers = true;
     }
 
     /// Leading components, n x p, of mean 0.
@@ -111,6 +122,7 @@ impl Space {
 
     fn place(&mut self, means: &Array2<f64>, sizes: &Array1<f64>) {
         self.place_by(&self.map(means, sizes, true));
+        (self.by_groups, self.by_answers) = (self.z.clone(), false);
     }
 
     fn place_by(&mut self, map: &Array2<f64>) {

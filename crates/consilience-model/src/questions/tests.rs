@@ -153,6 +153,20 @@ fn noisy_answers_join_blobs_that_distances_keep_apart() {
     }
 }
 
+/// A metric under which nothing but noise is left had the answers fit by chance after 40 to 70 of
+/// them, and was kept: .97 and more became .14 and less.
+#[test]
+fn no_metric_is_kept_that_foresees_no_answer() {
+    for seed in [11, 14, 20] {
+        let (x, classes) = world(900, seed);
+        let options = QuestionerOptions::new(3).cells(90).budget(100).seed(Seed(seed));
+        let mut questioner = options.start(&x).unwrap();
+        ask(&mut questioner, &classes, &[0.95; 5], seed);
+        let after = nmi(&questioner.partition().unwrap(), &classes);
+        assert!(after > 0.8, "{seed}: {after}");
+    }
+}
+
 #[test]
 fn noisy_answers_help_and_questions_about_groups_too() {
     let (x, classes) = world(900, 7);
