@@ -1,10 +1,12 @@
 use consilience_core::{
-    BaseClusterer, Error, ErrorKind, Features, Fit, MemoryBudget, Observer, Partition, Report,
-    Result, Seed, Stop, at_least_one, check_restarts, room,
+    BaseClusterer, Error, ErrorKind, Features, Fit, Joined, MemoryBudget, Observer, Partition,
+    Report, Result, Seed, Status, Stop, at_least_one, check_restarts, room,
 };
 use consilience_num::eigen::{TruncatedOptions, try_symmetric_eigen, try_truncated_eigen};
 use consilience_num::exp_all;
 use consilience_num::kmeans::fit;
+use consilience_num::near::SelfTuned;
+use consilience_num::sparse::Csr;
 use consilience_num::transfer::{small_side_columns, try_small_side};
 use ndarray::{Array2, ArrayView2};
 use pulp::Arch;
@@ -21,7 +23,8 @@ use crate::similarity::{landmarks, nearest_marks};
 /// For clusters that hang together without being balls: rings, arcs, bands. Not for very noisy
 /// data, and slower than k-means by far. Up to 1000 distinct objects ([`Spectral::exact_objects`])
 /// all similarities are used; beyond, each object is described by its nearest landmarks, so that no
-/// n x n matrix is needed.
+/// n x n matrix is needed. In place of both, similarities of each object with its nearest ones alone
+/// ([`Spectral::nearest`]) are far fewer: with thousands of objects that is the fastest.
 ///
 /// ```text
 /// A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)),  s_i = distance to the 7th neighbour
@@ -47,7 +50,8 @@ use crate::similarity::{landmarks, nearest_marks};
 ///
 /// # Complexity
 /// O(n^3) up to 1000 distinct objects; beyond, O(n p d + p^3) time and O(n (d + k)) memory for p
-/// landmarks.
+/// landmarks. By the q nearest: O(n^2 d) time for these and O(n k (q + k)) for each step to the
+/// eigenvectors; O(n (d + q + k)) memory.
 ///
 /// # Errors
 /// As [`BaseClusterer::fit`]; [`ErrorKind::InvalidParameter`] for a setting outside its range,
@@ -58,10 +62,12 @@ use crate::similarity::{landmarks, nearest_marks};
 /// "Self-tuning spectral clustering", 2004 (the scales s_i); X. Chen, D. Cai, "Large scale spectral
 /// clustering with landmark-based representation", 2011 (five landmarks per object). Equal objects
 /// are collapsed and counted by weight: the same matrix written shorter, but for the scales, which
-/// are distances to the 7th distinct neighbour.
+/// are distances to the 7th distinct neighbour. U. von Luxburg, "A tutorial on spectral clustering",
+/// 2007, Section 2.2 (the graph of nearest neighbours).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spectral {
     neighbours: usize,
+    nearest: usize,
     landmarks: usize,
     exact_objects: usize,
     restarts: usize,
@@ -78,6 +84,23 @@ const LEADING: usize = 16;
 const NEAR: usize = 5;
 /// Rows that are placed between two questions whether to stop.
 const OFTEN: usize = 1024;
+/// Bytes for a row and one of its nearest: both directions of the link, in rows and compressed.
+const LINK: usize = 64;
+/// Residual of an eigenvector of the graph of nearest neighbours: enough for coordinates.
+const TOLERANCE: f64 = 1e-6;
+
+/// Coordinates of the rows, and what is to be said of them.
+struct Embedded {
+    rows: Array2<f64>,
+    note: Option<String>,
+    converged: bool,
+}
+
+impl Embedded {
+    fn by(rows: Array2<f64>) -> Self {
+        Embedded { rows, note: None, converged: true }
+    }
+}
 
 /// The k leading eigenvectors.
 fn leading(
@@ -97,10 +120,20 @@ fn leading(
     Ok(Some(Array2::from_shape_fn((m, k), |(i, c)| eigen.vectors[[i, c]])))
 }
 
+/// Parts of the graph between which no link leads.
+fn parts(graph: &Csr) -> usize {
+    let mut joined = Joined::new(graph.n_rows());
+    let link =
+        |i: usize| graph.entries(i).map(|(j, _)| j).filter(move |&j| j < i).map(move |j| (i, j));
+    let links = (0..graph.n_rows()).flat_map(link);
+    graph.n_rows() - links.filter(|&(i, j)| joined.join(i, j)).count()
+}
+
 impl Default for Spectral {
     fn default() -> Self {
         Spectral {
             neighbours: 7,
+            nearest: 0,
             landmarks: 300,
             exact_objects: DENSE,
             restarts: 5,
@@ -118,6 +151,28 @@ impl Spectral {
     consilience_core::setters! {
         /// The neighbour whose distance is an object's scale. Default 7; at least 1.
         pub fn neighbours(mut self, neighbours: usize) { self.neighbours = neighbours }
+
+        /// Nearest distinct objects whose similarities with an object are used, in place of all or of
+        /// landmarks'; of two objects it is enough that one is among the nearest of the other. Where
+        /// the objects fall into more parts than clusters, they are doubled until they do not, and
+        /// the report says so. Default 0: all, or landmarks; at least 0.
+        ///
+        /// ```
+        /// use consilience::Seed;
+        /// use consilience::core::BaseClusterer;
+        /// use consilience::generate::Spectral;
+        /// use consilience::ndarray::Array2;
+        ///
+        /// // A ring of 900 objects around another.
+        /// let x = Array2::from_shape_fn((1800, 2), |(i, j)| {
+        ///     let (radius, turn) = (if i < 900 { 1.0 } else { 2.0 }, i as f64 * 0.007);
+        ///     radius * if j == 0 { turn.cos() } else { turn.sin() }
+        /// });
+        /// let found = Spectral::new().nearest(10).fit(x.view().into(), 2, Seed(1), &())?.output;
+        /// assert_eq!(found.sizes(), vec![900, 900]);
+        /// # Ok::<(), consilience::Error>(())
+        /// ```
+        pub fn nearest(mut self, objects: usize) { self.nearest = objects }
 
         /// Number of landmarks p for more distinct objects than [`Spectral::exact_objects`]; raised
         /// to twice the number of clusters. Default 300; at least 1.
@@ -201,41 +256,122 @@ impl Spectral {
         clusters: usize,
         seed: Seed,
         observer: &dyn Observer,
-    ) -> Result<Array2<f64>> {
-        let embedded = if x.nrows() <= self.exact_objects {
-            self.budget.check_square("similarities", x.nrows(), 3 * size_of::<f64>())?;
-            let a = self.similarities(x, weights, observer)?;
-            match ArrayView2::from_shape((x.nrows(), x.nrows()), &a) {
-                Ok(a) => leading(a, clusters, observer)?,
-                Err(_) => None,
-            }
+    ) -> Result<Embedded> {
+        let embedded = if self.nearest > 0 {
+            Some(self.by_nearest(x, weights, clusters, seed, observer)?)
+        } else if x.nrows() <= self.exact_objects {
+            self.by_all(x, weights, clusters, observer)?.map(Embedded::by)
         } else {
-            let count = self.landmark_count(x.nrows(), clusters);
-            let columns = small_side_columns(count, clusters);
-            let entry = size_of::<f64>();
-            self.budget.check_table("similarities of the landmarks", count, columns, entry)?;
-            self.budget.check_table("eigenvectors", x.nrows(), clusters, size_of::<f64>())?;
-            let marks = landmarks(x, count, seed, observer)?;
-            self.by_landmarks(x, weights, clusters, &marks, observer)?
+            self.by_landmarks(x, weights, clusters, seed, observer)?
         };
-        let mut rows = embedded.ok_or_else(|| {
+        let mut embedded = embedded.ok_or_else(|| {
             Error::new(ErrorKind::NonFinite, "the similarity matrix has no eigenpairs")
         })?;
-        for mut row in rows.rows_mut() {
+        for mut row in embedded.rows.rows_mut() {
             let norm = row.dot(&row).sqrt();
             if norm > 0.0 {
                 row /= norm;
             }
         }
-        Ok(rows)
+        Ok(embedded)
+    }
+
+    fn by_all(
+        &self,
+        x: ArrayView2<'_, f64>,
+        weights: &[f64],
+        clusters: usize,
+        observer: &dyn Observer,
+    ) -> Result<Option<Array2<f64>>> {
+        self.budget.check_square("similarities", x.nrows(), 3 * size_of::<f64>())?;
+        let a = self.similarities(x, weights, observer)?;
+        match ArrayView2::from_shape((x.nrows(), x.nrows()), &a) {
+            Ok(a) => leading(a, clusters, observer),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn by_nearest(
+        &self,
+        x: ArrayView2<'_, f64>,
+        weights: &[f64],
+        clusters: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Embedded> {
+        let (m, first) = (x.nrows(), self.nearest.min(x.nrows() - 1));
+        self.budget.check_table("eigenvectors", m, clusters, 8 * size_of::<f64>())?;
+        let mut nearest = first;
+        let a = loop {
+            let a = self.graph(x, weights, nearest, observer)?;
+            if nearest == m - 1 || parts(&a) <= clusters {
+                break a;
+            }
+            nearest = nearest.saturating_mul(2).min(m - 1);
+        };
+        let options = TruncatedOptions::new(clusters).tolerance(TOLERANCE);
+        let options = options.seed(seed.derive("eigenvectors", 0));
+        let top = try_truncated_eigen(&a, &options, observer)?;
+        let note = (nearest > first).then(|| {
+            format!(
+                "{nearest} nearest objects in place of {first}: more parts than clusters by these"
+            )
+        });
+        Ok(Embedded { rows: top.vectors, note, converged: top.converged })
+    }
+
+    /// The normalized similarities of each distinct row with the nearest ones and with itself; a row
+    /// of weight w stands for w equal ones.
+    fn graph(
+        &self,
+        x: ArrayView2<'_, f64>,
+        weights: &[f64],
+        nearest: usize,
+        observer: &dyn Observer,
+    ) -> Result<Csr> {
+        self.budget.check_table("similarities of the nearest", x.nrows(), nearest + 1, LINK)?;
+        let links = SelfTuned::new(nearest).rank(self.neighbours).with_itself(true);
+        let graph = links.graph(x.to_owned(), observer)?;
+        if weights.iter().all(|&w| w == 1.0) {
+            return graph.matrix().copied();
+        }
+        // The weights of the links once more, and degrees that count every one of equal rows.
+        let degrees = graph.degrees();
+        let links = graph.matrix().copied()?.map(|i, j, v| v * (degrees[i] * degrees[j]).sqrt());
+        let degree = |i: usize| links.entries(i).map(|(j, w)| w * weights[j]).sum::<f64>();
+        let degrees: Vec<f64> = (0..x.nrows()).map(degree).collect();
+        Ok(links.map(|i, j, w| w * (weights[i] * weights[j] / (degrees[i] * degrees[j])).sqrt()))
     }
 
     fn landmark_count(&self, distinct: usize, clusters: usize) -> usize {
         self.landmarks.max(clusters.saturating_mul(2)).min(distinct)
     }
 
-    /// Distinct rows x k; rows of weight w stand for w equal ones.
     fn by_landmarks(
+        &self,
+        x: ArrayView2<'_, f64>,
+        weights: &[f64],
+        clusters: usize,
+        seed: Seed,
+        observer: &dyn Observer,
+    ) -> Result<Option<Embedded>> {
+        let count = self.landmark_count(x.nrows(), clusters);
+        let columns = small_side_columns(count, clusters);
+        let entry = size_of::<f64>();
+        self.budget.check_table("similarities of the landmarks", count, columns, entry)?;
+        self.budget.check_table("eigenvectors", x.nrows(), clusters, entry)?;
+        let marks = landmarks(x, count, seed, observer)?;
+        let placed = self.place(x, weights, clusters, &marks, observer)?;
+        let note = format!(
+            "{} distinct objects by {count} landmarks; exact_objects is {}",
+            x.nrows(),
+            self.exact_objects
+        );
+        Ok(placed.map(|rows| Embedded { note: Some(note), ..Embedded::by(rows) }))
+    }
+
+    /// Distinct rows x k, by landmarks; rows of weight w stand for w equal ones.
+    fn place(
         &self,
         x: ArrayView2<'_, f64>,
         weights: &[f64],
@@ -309,20 +445,17 @@ impl BaseClusterer for Spectral {
             return finish(&distinct.kind, clusters, report);
         }
         let (x, weights) = (distinct.rows.view(), &distinct.weights);
-        let rows =
+        let Embedded { rows, note, converged } =
             report.stage("eigenvectors", || self.embed(x, weights, clusters, seed, observer))?;
-        if distinct.len() > self.exact_objects {
-            report.notes.push(format!(
-                "{} distinct objects by {} landmarks; exact_objects is {}",
-                distinct.len(),
-                self.landmark_count(distinct.len(), clusters),
-                self.exact_objects
-            ));
-        }
+        report.notes.extend(note);
         let options = last_kmeans(clusters, self.restarts, seed);
         let found =
             report.stage("k-means", || fit(rows.view(), Some(weights), &options, observer))?;
         tell(&mut report, &found);
+        if !converged {
+            report.status = Status::MaxIterations;
+            report.notes.push("the eigenvectors were not found to the tolerance".into());
+        }
         finish(&spread(&distinct.kind, &found.assignment), clusters, report)
     }
 }
@@ -385,5 +518,59 @@ mod tests {
         }
         // More than a sixteenth of all: by all eigenpairs.
         assert_eq!(leading(a.view(), n / 4, &()).unwrap().unwrap().ncols(), n / 4);
+    }
+
+    /// Rows that stand for others, against all rows in full.
+    #[test]
+    fn the_graph_of_the_nearest_equals_the_definition() {
+        let (n, nearest, scale) = (50, 6, 4);
+        let mut stream = Seed(3).stream();
+        let x = Array2::from_shape_simple_fn((n, 3), || stream.normal());
+        let far = Array2::from_shape_fn((n, n), |(i, j)| square(x.row(i), x.row(j)));
+        let order: Vec<Vec<usize>> = (0..n)
+            .map(|i| {
+                let mut others: Vec<usize> = (0..n).filter(|&j| j != i).collect();
+                others.sort_by(|&a, &b| far[[i, a]].total_cmp(&far[[i, b]]));
+                others
+            })
+            .collect();
+        let s: Vec<f64> = (0..n).map(|i| far[[i, order[i][scale - 1]]].sqrt()).collect();
+        let near = |i: usize, j: usize| order[i][..nearest].contains(&j);
+        let w = Array2::from_shape_fn((n, n), |(i, j)| {
+            let linked = i == j || near(i, j) || near(j, i);
+            if linked { (-far[[i, j]] / (s[i] * s[j])).exp() } else { 0.0 }
+        });
+        for weights in [vec![1.0; n], (0..n).map(|i| (1 + i % 3) as f64).collect()] {
+            let d: Vec<f64> =
+                (0..n).map(|i| (0..n).map(|j| w[[i, j]] * weights[j]).sum()).collect();
+            let spectral = Spectral::new().neighbours(scale);
+            let found = spectral.graph(x.view(), &weights, nearest, &()).unwrap();
+            let found = found.to_dense().unwrap();
+            for ((i, j), w) in w.indexed_iter() {
+                let expected = w * (weights[i] * weights[j] / (d[i] * d[j])).sqrt();
+                assert!((found[[i, j]] - expected).abs() < 1e-12, "{i}, {j}");
+            }
+        }
+    }
+
+    #[test]
+    fn more_nearest_ones_where_the_parts_are_more_than_the_clusters() {
+        // Four groups of 12 in a row, of which the middle two are near each other.
+        let x = Array2::from_shape_fn((48, 1), |(i, _)| {
+            [0.0, 40.0, 44.0, 90.0][i / 12] + (i % 12) as f64 * 0.05
+        });
+        let fit = |nearest: usize, clusters: usize| {
+            let spectral = Spectral::new().nearest(nearest);
+            spectral.fit(x.view().into(), clusters, Seed(1), &()).unwrap()
+        };
+        let all = fit(3, 4);
+        assert!(all.report.notes.is_empty(), "{:?}", all.report.notes);
+        assert_eq!(all.output.sizes(), [12; 4]);
+        let some = fit(3, 3);
+        let note = "in place of 3: more parts than clusters by these";
+        assert!(some.report.notes[0].contains(note), "{:?}", some.report.notes);
+        assert_eq!(some.output.sizes(), [12, 24, 12]);
+        // More than there are others.
+        assert_eq!(fit(100, 3).output, fit(47, 3).output);
     }
 }

@@ -100,6 +100,12 @@ pub(crate) static METHODS: [Choice<Made>; 10] = [
     choice!("spectral", boxed, |_| Spectral::new(),
         neighbours: count => Spectral::neighbours;
             ["the neighbour whose distance is the scale of an object", "7", "at least 1"],
+        nearest: count => Spectral::nearest;
+            [
+                "nearest objects whose similarities are used, 0: all or landmarks'",
+                "0",
+                "at least 0",
+            ],
         landmarks: count => Spectral::landmarks;
             [
                 "objects that stand for all, of more distinct ones than exact_objects",

@@ -13,8 +13,9 @@ use rayon::prelude::*;
 use crate::rows::squared;
 use crate::sparse::Csr;
 
-/// Rows whose distances are computed together.
+/// Rows whose distances are computed together, and distances that are compared at once.
 const ROWS: usize = 64;
+const ABREAST: usize = 32;
 /// A row with links of less than this share of the median has nothing but rounding in eigenvectors,
 /// whose entries go with the root of it.
 const FAINT: f64 = 1e-12;
@@ -345,6 +346,32 @@ impl SelfTunedGraph {
     }
 }
 
+/// Places of the smallest values, so many.
+fn smallest(values: &[f64], count: usize) -> Vec<(f64, usize)> {
+    let shrink = |kept: &mut Vec<(f64, usize)>| {
+        if (1..kept.len()).contains(&count) {
+            kept.select_nth_unstable_by(count - 1, |a, b| a.0.total_cmp(&b.0));
+        }
+        kept.truncate(count);
+    };
+    let mut kept = Vec::with_capacity(2 * count + ABREAST);
+    let mut border = f64::INFINITY;
+    for (at, part) in values.chunks(ABREAST).enumerate() {
+        // Most parts have none, which is seen at once.
+        if part.iter().filter(|v| **v <= border).count() == 0 {
+            continue;
+        }
+        let places = part.iter().enumerate().filter(|(_, v)| **v <= border);
+        kept.extend(places.map(|(i, &v)| (v, at * ABREAST + i)));
+        if kept.len() >= 2 * count {
+            shrink(&mut kept);
+            border = kept.iter().fold(f64::NEG_INFINITY, |most, e| most.max(e.0));
+        }
+    }
+    shrink(&mut kept);
+    kept
+}
+
 /// Neighbours of a row with their squared distances.
 type Near = Vec<(usize, f64)>;
 
@@ -401,10 +428,8 @@ impl Table {
                 let found = part.chunks_exact(d).zip(products.chunks_exact_mut(n)).enumerate();
                 Ok(found
                     .map(|(r, (row, rough))| {
-                        order.clear();
-                        let own = |j: &u32| wanted.apart && *j as usize == c * ROWS + r;
-                        order.extend((0..n as u32).filter(|j| !own(j)));
-                        each(self.pick(row, rough, wanted, &mut order))
+                        let own = wanted.apart.then_some(c * ROWS + r);
+                        each(self.pick(row, rough, wanted, own, &mut order))
                     })
                     .collect())
             })
@@ -412,37 +437,46 @@ impl Table {
         Ok(parts?.into_iter().flatten().collect())
     }
 
-    /// The wanted ones of the rows in `order`, from the row's inner products with all.
+    /// The wanted ones of all rows but that of the number `own`, from the row's inner products with
+    /// all.
     fn pick(
         &self,
         row: &[f64],
         rough: &mut [f64],
         wanted: Wanted<'_>,
+        own: Option<usize>,
         order: &mut Vec<u32>,
     ) -> Near {
+        let n = rough.len();
+        let count = wanted.count.min(n - usize::from(own.is_some_and(|own| own < n)));
+        order.clear();
         rough.iter_mut().zip(&self.norms).for_each(|(p, norm)| *p = norm - 2.0 * *p);
-        let count = wanted.count.min(order.len());
-        if count < order.len() {
-            order.select_nth_unstable_by(count - 1, |a, b| {
-                rough[*a as usize].total_cmp(&rough[*b as usize]).then(a.cmp(b))
-            });
-            // The rough distances carry the rounding of large norms: whoever may be wanted is
-            // looked at exactly.
-            let own: f64 = row.iter().map(|v| v * v).sum();
-            let unit = (row.len() + 4) as f64 * f64::EPSILON;
-            let off = |j: u32| unit * (own + self.norms[j as usize]);
-            let (nearest, others) = order.split_at(count);
-            let most = |most: f64, &j: &u32| most.max(rough[j as usize] + off(j));
-            let most = nearest.iter().fold(f64::NEG_INFINITY, most);
-            let may_be = |&j: &u32| {
-                let least = rough[j as usize] - off(j);
-                let reach = wanted.reach.get(j as usize);
-                least <= most || reach.is_some_and(|reach| own + least <= reach + off(j))
-            };
-            let also: Vec<u32> = others.iter().copied().filter(may_be).collect();
-            order.truncate(count);
-            order.extend(also);
+        if let Some(own) = own.and_then(|own| rough.get_mut(own)) {
+            *own = f64::INFINITY;
         }
+        // The rough distances carry the rounding of large norms: whoever may be wanted is looked at
+        // exactly.
+        let from: f64 = row.iter().map(|v| v * v).sum();
+        let unit = (row.len() + 4) as f64 * f64::EPSILON;
+        let off = |norm: f64| unit * (from + norm);
+        let most = smallest(rough, count)
+            .into_iter()
+            .fold(f64::NEG_INFINITY, |most, (v, j)| most.max(v + off(self.norms[j])));
+        for (at, (part, norms)) in rough.chunks(ABREAST).zip(self.norms.chunks(ABREAST)).enumerate()
+        {
+            let may_be = |(v, norm): (&f64, &f64)| v - off(*norm) <= most;
+            let reach = wanted.reach.get(at * ABREAST..).unwrap_or_default();
+            if reach.is_empty() && part.iter().zip(norms).filter(|e| may_be(*e)).count() == 0 {
+                continue;
+            }
+            for (i, (v, norm)) in part.iter().zip(norms).enumerate() {
+                let reached = |r: &f64| from + v - off(*norm) <= r + off(*norm);
+                if may_be((v, norm)) || reach.get(i).is_some_and(reached) {
+                    order.push((at * ABREAST + i) as u32);
+                }
+            }
+        }
+        order.retain(|&j| Some(j as usize) != own);
         // Where ties abound these are nearly all there is to do.
         let rows = self.x.as_slice().unwrap_or_default();
         let exact = |j: usize| squared(row, &rows[j * row.len()..][..row.len()]);
@@ -452,7 +486,7 @@ impl Table {
             all.select_nth_unstable_by(count - 1, nearer);
         }
         // Of ties there may be very many, and lists of all rows may be held at once.
-        let (nearest, others) = all.split_at(count);
+        let (nearest, others) = all.split_at(count.min(all.len()));
         let reached = |e: &&(usize, f64)| wanted.reach.get(e.0).is_some_and(|reach| e.1 <= *reach);
         let mut near: Near = nearest.iter().chain(others.iter().filter(reached)).copied().collect();
         near.sort_unstable_by(nearer);
