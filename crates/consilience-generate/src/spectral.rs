@@ -86,6 +86,8 @@ const NEAR: usize = 5;
 const OFTEN: usize = 1024;
 /// Bytes for a row and one of its nearest: both directions of the link, in rows and compressed.
 const LINK: usize = 64;
+/// Columns in which eigenvectors are sought at least, with those of a block.
+const BASIS: usize = 160;
 /// Residual of an eigenvector of the graph of nearest neighbours: enough for coordinates.
 const TOLERANCE: f64 = 1e-6;
 
@@ -154,8 +156,9 @@ impl Spectral {
 
         /// Nearest distinct objects whose similarities with an object are used, in place of all or of
         /// landmarks'; of two objects it is enough that one is among the nearest of the other. Where
-        /// the objects fall into more parts than clusters, they are doubled until they do not, and
-        /// the report says so. Default 0: all, or landmarks; at least 0.
+        /// the objects fall into more parts than clusters, they are doubled until they do not, the
+        /// last of them sets the scale, and the report says so. Default 0: all, or landmarks; at
+        /// least 0.
         ///
         /// ```
         /// use consilience::Seed;
@@ -300,10 +303,13 @@ impl Spectral {
         observer: &dyn Observer,
     ) -> Result<Embedded> {
         let (m, first) = (x.nrows(), self.nearest.min(x.nrows() - 1));
-        self.budget.check_table("eigenvectors", m, clusters, 8 * size_of::<f64>())?;
+        let columns = BASIS.max(clusters.saturating_mul(8));
+        self.budget.check_table("eigenvectors", m, columns, size_of::<f64>())?;
         let mut nearest = first;
         let a = loop {
-            let a = self.graph(x, weights, nearest, observer)?;
+            // The last of more sets the scale: by that of the first, what is between parts is 0.
+            let rank = if nearest > first { nearest } else { self.neighbours };
+            let a = self.graph(x, weights, nearest, rank, observer)?;
             if nearest == m - 1 || parts(&a) <= clusters {
                 break a;
             }
@@ -327,10 +333,11 @@ impl Spectral {
         x: ArrayView2<'_, f64>,
         weights: &[f64],
         nearest: usize,
+        rank: usize,
         observer: &dyn Observer,
     ) -> Result<Csr> {
         self.budget.check_table("similarities of the nearest", x.nrows(), nearest + 1, LINK)?;
-        let links = SelfTuned::new(nearest).rank(self.neighbours).with_itself(true);
+        let links = SelfTuned::new(nearest).rank(rank).with_itself(true);
         let graph = links.graph(x.to_owned(), observer)?;
         if weights.iter().all(|&w| w == 1.0) {
             return graph.matrix().copied();
@@ -543,8 +550,7 @@ mod tests {
         for weights in [vec![1.0; n], (0..n).map(|i| (1 + i % 3) as f64).collect()] {
             let d: Vec<f64> =
                 (0..n).map(|i| (0..n).map(|j| w[[i, j]] * weights[j]).sum()).collect();
-            let spectral = Spectral::new().neighbours(scale);
-            let found = spectral.graph(x.view(), &weights, nearest, &()).unwrap();
+            let found = Spectral::new().graph(x.view(), &weights, nearest, scale, &()).unwrap();
             let found = found.to_dense().unwrap();
             for ((i, j), w) in w.indexed_iter() {
                 let expected = w * (weights[i] * weights[j] / (d[i] * d[j])).sqrt();

@@ -91,6 +91,7 @@ fn agglomerative_obeys_the_laws() {
 fn spectral_obeys_the_laws() {
     base_clusterer(&Spectral::new(), &threaded(200));
     base_clusterer(&Spectral::new().landmarks(60), &threaded(2500));
+    base_clusterer(&Spectral::new().nearest(8), &threaded(300));
 }
 
 #[test]
@@ -104,6 +105,7 @@ fn rings_need_more_than_balls() {
         let (x, truth) = two_rings(n);
         assert!(agreement(&KMeans::new(), &x, &truth) < 0.5);
         assert!(agreement(&Spectral::new(), &x, &truth) > 0.99, "{n}");
+        assert!(agreement(&Spectral::new().nearest(10), &x, &truth) > 0.99, "{n}");
         if n == 400 {
             assert_eq!(agreement(&Agglomerative::new(Linkage::Single), &x, &truth), 1.0);
         }
@@ -379,10 +381,11 @@ fn a_large_feature_of_sparse_rows_hides_nothing() {
 fn a_large_constant_hides_nothing() {
     let (x, truth) = blobs(90, 4, 3, 21);
     let table = Array2::from_shape_fn((90, 5), |(i, j)| if j < 4 { x[[i, j]] } else { 1e250 });
-    let clusterers: [&dyn BaseClusterer; 7] = [
+    let clusterers: [&dyn BaseClusterer; 8] = [
         &KMeans::new().restarts(5),
         &KernelKMeans::new().restarts(5),
         &Spectral::new(),
+        &Spectral::new().nearest(10),
         &Agglomerative::new(Linkage::Average),
         &Agglomerative::new(Linkage::Ward),
         &GaussianMixture::new(),
@@ -491,8 +494,13 @@ fn what_cannot_fit_is_refused_before_it_is_allocated() {
         assert_eq!(e.kind(), ErrorKind::InvalidParameter, "{e}");
     }
     let line = Array2::from_shape_fn((50_000, 1), |(i, _)| i as f64);
-    let clusterers: [&dyn BaseClusterer; 3] =
-        [&KernelKMeans::new(), &Spectral::new(), &Spectral::new().landmarks(usize::MAX)];
+    let clusterers: [&dyn BaseClusterer; 5] = [
+        &KernelKMeans::new(),
+        &Spectral::new(),
+        &Spectral::new().landmarks(usize::MAX),
+        &Spectral::new().nearest(10),
+        &Spectral::new().nearest(usize::MAX),
+    ];
     for clusterer in clusterers {
         let e = clusterer.fit(line.view().into(), 24_000, Seed(0), &()).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::TooLarge, "{e}");
