@@ -23,8 +23,9 @@ use crate::similarity::{landmarks, nearest_marks};
 /// For clusters that hang together without being balls: rings, arcs, bands. Not for very noisy
 /// data, and slower than k-means by far. Up to 1000 distinct objects ([`Spectral::exact_objects`])
 /// all similarities are used; beyond, each object is described by its nearest landmarks, so that no
-/// n x n matrix is needed. In place of both, similarities of each object with its nearest ones alone
-/// ([`Spectral::nearest`]) are far fewer: with thousands of objects that is the fastest.
+/// n x n matrix is needed. In place of both, similarities of each object with its nearest ones
+/// alone ([`Spectral::nearest`]) are far fewer: of thousands of objects all of them are no more
+/// than a table of some megabytes.
 ///
 /// ```text
 /// A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)),  s_i = distance to the 7th neighbour
@@ -62,8 +63,8 @@ use crate::similarity::{landmarks, nearest_marks};
 /// "Self-tuning spectral clustering", 2004 (the scales s_i); X. Chen, D. Cai, "Large scale spectral
 /// clustering with landmark-based representation", 2011 (five landmarks per object). Equal objects
 /// are collapsed and counted by weight: the same matrix written shorter, but for the scales, which
-/// are distances to the 7th distinct neighbour. U. von Luxburg, "A tutorial on spectral clustering",
-/// 2007, Section 2.2 (the graph of nearest neighbours).
+/// are distances to the 7th distinct neighbour. U. von Luxburg, "A tutorial on spectral
+/// clustering", 2007, Section 2.2 (the graph of nearest neighbours).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spectral {
     neighbours: usize,
@@ -154,11 +155,11 @@ impl Spectral {
         /// The neighbour whose distance is an object's scale. Default 7; at least 1.
         pub fn neighbours(mut self, neighbours: usize) { self.neighbours = neighbours }
 
-        /// Nearest distinct objects whose similarities with an object are used, in place of all or of
-        /// landmarks'; of two objects it is enough that one is among the nearest of the other. Where
-        /// the objects fall into more parts than clusters, they are doubled until they do not, the
-        /// last of them sets the scale, and the report says so. Default 0: all, or landmarks; at
-        /// least 0.
+        /// Nearest distinct objects whose similarities with an object are used, in place of all or
+        /// of landmarks'; of two objects it is enough that one is among the nearest of the other.
+        /// Where the objects fall into more parts than clusters, they are doubled until they do
+        /// not, the last of them sets the scale, and the report says so. Default 0: all, or
+        /// landmarks; at least 0.
         ///
         /// ```
         /// use consilience::Seed;
@@ -326,8 +327,8 @@ impl Spectral {
         Ok(Embedded { rows: top.vectors, note, converged: top.converged })
     }
 
-    /// The normalized similarities of each distinct row with the nearest ones and with itself; a row
-    /// of weight w stands for w equal ones.
+    /// The normalized similarities of each distinct row with the nearest ones and with itself; a
+    /// row of weight w stands for w equal ones.
     fn graph(
         &self,
         x: ArrayView2<'_, f64>,

@@ -11,9 +11,9 @@ use super::tree::{Places, Tree, sigmoid};
 
 /// Answers are understood anew where they have become so many times as many.
 const GROWTH: f64 = 1.25;
-/// What answers are understood from beside the estimates so far, how much more probable the clusters
-/// from there must be, and how much more of each answer they must foresee from the others; both in
-/// logarithms. Few answers fit the distances by chance, and a metric fits them too.
+/// What answers are understood from beside the estimates so far, how much more probable the
+/// clusters from there must be, and how much more of each answer they must foresee from the others;
+/// both in logarithms. Few answers fit the distances by chance, and a metric fits them too.
 const STARTS: [(Start, f64, f64); 4] = [
     (Start::Workers, 5.0, f64::NEG_INFINITY),
     (Start::Distances, 15.0, f64::NEG_INFINITY),
@@ -103,8 +103,9 @@ impl Questioner {
         other.in_place(observer)
     }
 
-    /// Under the metric that was there before one of answers. What that leaves of the features may be
-    /// nothing but noise: all answers are fitted, none follows from others, and it is not to stay.
+    /// Under the metric that was there before one of answers. What that leaves of the features may
+    /// be nothing but noise: all answers are fitted, none follows from others, and it is not to
+    /// stay.
     fn by_features(&self, observer: &dyn Observer) -> Option<Questioner> {
         if !self.space.by_answers {
             return None;
