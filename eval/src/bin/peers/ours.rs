@@ -86,7 +86,7 @@ fn task_of(task: &str, folder: &str) -> Result<Run, Failure> {
         }
         "kmeans-sparse" => sparse_kmeans(folder),
         "mini-batch" => mini_batch(folder),
-        "spectral" => clusterer(folder, Box::new(Spectral::new().exact_objects(10_000))),
+        "spectral" => clusterer(folder, Box::new(Spectral::new().nearest(10))),
         "tree-average" => clusterer(folder, Box::new(Agglomerative::new(Linkage::Average))),
         "tree-ward" => clusterer(folder, Box::new(Agglomerative::new(Linkage::Ward))),
         "scores" => scores(folder),
