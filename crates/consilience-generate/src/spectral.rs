@@ -23,9 +23,8 @@ use crate::similarity::{landmarks, nearest_marks};
 /// For clusters that hang together without being balls: rings, arcs, bands. Not for very noisy
 /// data, and slower than k-means by far. Up to 1000 distinct objects ([`Spectral::exact_objects`])
 /// all similarities are used; beyond, each object is described by its nearest landmarks, so that no
-/// n x n matrix is needed. In place of both, similarities of each object with its nearest ones
-/// alone ([`Spectral::nearest`]) are far fewer: of thousands of objects all of them are no more
-/// than a table of some megabytes.
+/// n x n matrix is needed. In place of both the similarities of each object with its nearest ones
+/// ([`Spectral::nearest`]) may be used, which are far fewer: megabytes for thousands of objects.
 ///
 /// ```text
 /// A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)),  s_i = distance to the 7th neighbour
@@ -123,13 +122,23 @@ fn leading(
     Ok(Some(Array2::from_shape_fn((m, k), |(i, c)| eigen.vectors[[i, c]])))
 }
 
-/// Parts of the graph between which no link leads.
-fn parts(graph: &Csr) -> usize {
-    let mut joined = Joined::new(graph.n_rows());
-    let link =
-        |i: usize| graph.entries(i).map(|(j, _)| j).filter(move |&j| j < i).map(move |j| (i, j));
-    let links = (0..graph.n_rows()).flat_map(link);
-    graph.n_rows() - links.filter(|&(i, j)| joined.join(i, j)).count()
+/// The part of the graph that each row is in, and how many there are; no link leads from one to
+/// another.
+fn parts(graph: &Csr) -> (Vec<usize>, usize) {
+    let m = graph.n_rows();
+    let mut joined = Joined::new(m);
+    for i in 0..m {
+        graph.entries(i).for_each(|(j, _)| _ = joined.join(i, j));
+    }
+    let (mut number, mut count) = (vec![usize::MAX; m], 0);
+    let part = (0..m).map(|i| {
+        let first = joined.find(i);
+        if number[first] == usize::MAX {
+            (number[first], count) = (count, count + 1);
+        }
+        number[first]
+    });
+    (part.collect(), count)
 }
 
 impl Default for Spectral {
@@ -307,23 +316,30 @@ impl Spectral {
         let columns = BASIS.max(clusters.saturating_mul(8));
         self.budget.check_table("eigenvectors", m, columns, size_of::<f64>())?;
         let mut nearest = first;
-        let a = loop {
+        let (a, (part, count)) = loop {
             // The last of more sets the scale: by that of the first, what is between parts is 0.
             let rank = if nearest > first { nearest } else { self.neighbours };
             let a = self.graph(x, weights, nearest, rank, observer)?;
-            if nearest == m - 1 || parts(&a) <= clusters {
-                break a;
+            let parts = parts(&a);
+            if nearest == m - 1 || parts.1 <= clusters {
+                break (a, parts);
             }
             nearest = nearest.saturating_mul(2).min(m - 1);
         };
-        let options = TruncatedOptions::new(clusters).tolerance(TOLERANCE);
-        let options = options.seed(seed.derive("eigenvectors", 0));
-        let top = try_truncated_eigen(&a, &options, observer)?;
         let note = (nearest > first).then(|| {
             format!(
                 "{nearest} nearest objects in place of {first}: more parts than clusters by these"
             )
         });
+        if count == clusters {
+            // Their eigenvalues are all 1, and the next may be as near to it as is hard to tell.
+            let place = |(i, c): (usize, usize)| f64::from(u8::from(part[i] == c));
+            let rows = Array2::from_shape_fn((m, clusters), place);
+            return Ok(Embedded { note, ..Embedded::by(rows) });
+        }
+        let options = TruncatedOptions::new(clusters).tolerance(TOLERANCE);
+        let options = options.seed(seed.derive("eigenvectors", 0));
+        let top = try_truncated_eigen(&a, &options, observer)?;
         Ok(Embedded { rows: top.vectors, note, converged: top.converged })
     }
 
@@ -577,6 +593,14 @@ mod tests {
         let note = "in place of 3: more parts than clusters by these";
         assert!(some.report.notes[0].contains(note), "{:?}", some.report.notes);
         assert_eq!(some.output.sizes(), [12, 24, 12]);
+        // Two rings are two parts, as many as clusters: no eigenvectors are sought.
+        let ring = Array2::from_shape_fn((900, 2), |(i, j)| {
+            let (radius, turn) = (1.0 + (i % 2) as f64, i as f64 * 0.007);
+            radius * if j == 0 { turn.cos() } else { turn.sin() }
+        });
+        let found = Spectral::new().nearest(6).fit(ring.view().into(), 2, Seed(1), &()).unwrap();
+        assert_eq!(found.report.status, Status::Solved);
+        assert!((0..900).all(|i| found.output.label(i) == found.output.label(i % 2)));
         // More than there are others.
         assert_eq!(fit(100, 3).output, fit(47, 3).output);
     }
