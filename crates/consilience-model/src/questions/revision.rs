@@ -31,7 +31,7 @@ enum Start {
     Workers,
     /// Distances, which say who errs.
     Distances,
-    /// The metric by features alone, where another has been learned from answers.
+    /// The metric of before, where one has been learned from answers.
     Features,
     /// A metric by the answers.
     Answers,
