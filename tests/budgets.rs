@@ -154,12 +154,12 @@ fn constrained_clusterers_hold_what_they_ask_for() {
 /// A clusterer with this budget.
 type Made = fn(MemoryBudget) -> Box<dyn ConstrainedClusterer>;
 
-/// Of five objects, whatever their features: once squares of the features were made, 32 MB and more
+/// Of five objects, whatever their features: once squares of the features were made, 8 MB and more
 /// here.
 #[test]
 fn few_objects_of_many_features_need_no_squares_of_the_features() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let (x, d) = (cloud(5, 2_000), 2_000);
+    let (x, d) = (cloud(5, 1_000), 1_000);
     let mut pairs = Constraints::new(5).unwrap();
     pairs.add(0, 3, Link::Must).unwrap();
     pairs.add(1, 3, Link::Cannot).unwrap();
@@ -292,7 +292,7 @@ fn judged(objects: usize) -> Answers {
 #[test]
 fn crowds_hold_what_they_ask_for() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let (answers, none) = (judged(300), Array2::zeros((0, 0)));
+    let (answers, none) = (judged(240), Array2::zeros((0, 0)));
     let crowd = |clusters: Clusters| {
         CrowdClustering::new(clusters)
             .block_model(BlockModel::new(2).restarts(4).max_iterations(5))

@@ -1,5 +1,6 @@
-//! All 41,209 ensembles of two members over five objects, each object possibly unlabelled in each,
-//! against naive references written straight from the definitions.
+//! All 20,706 pairs of members over five objects, each object possibly unlabelled in each, against
+//! naive references written straight from the definitions. Each pair is taken in one order: that
+//! the order of members does not matter is a law of the conformance suite.
 //!
 //! With so few members almost every merge is a tie. Where ties decide, the certificate is checked
 //! instead of the labels: every merge joins a pair that no other pair beats, and every cut is among
@@ -30,8 +31,9 @@ type Matrix = Vec<Vec<f64>>;
 /// Runs on every small world, on one thread: workers would spend their time being woken.
 fn each_world(mut test: impl FnMut(&Ensemble) + Send) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let worlds = pool.install(|| small_worlds(5, 2).inspect(|ensemble| test(ensemble)).count());
-    assert_eq!(worlds, 41_209);
+    let worlds = pool
+        .install(|| small_worlds(5, 2).in_one_order().inspect(|ensemble| test(ensemble)).count());
+    assert_eq!(worlds, 20_706);
 }
 
 fn matrix(n: usize, entry: impl Fn(usize, usize) -> f64) -> Matrix {

@@ -220,7 +220,7 @@ fn long_walks_stay_within_the_bound_they_report() {
 /// cluster is that of the whole walks.
 #[test]
 fn walks_that_end_early_lead_to_the_same_similarities() {
-    let e = planted(5, 700, 8, 12, 0.35, 0.0);
+    let e = planted(5, 500, 8, 12, 0.35, 0.0);
     let m = Microclusters::of(&e).unwrap();
     let walk = Transition::new(&EliteNeighbours::of(&m, 20).unwrap(), &m);
     for length in [20, 60] {
