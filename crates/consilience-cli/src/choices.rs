@@ -7,11 +7,14 @@ use consilience::core::{Named, expected_one_of};
 use crate::failure::{Failure, Outcome};
 use crate::terminal::Terminal;
 
-/// One of the values that an option names: what it is called, the parameters that it takes, and how
-/// it is made. `A` is what else the user asks, for instance the number of clusters.
+/// One of the values that an option names: what it is called and what it is, the parameters that
+/// it takes, and how it is made. `A` is what else the user asks, for instance the number of
+/// clusters.
 pub(crate) struct Choice<T, A = ()> {
     /// What the option takes.
     pub(crate) name: &'static str,
+    /// What it is, in one line, and where it was published.
+    pub(crate) source: [&'static str; 2],
     /// What `--param` takes.
     pub(crate) params: &'static [Param],
     /// Makes the value.
@@ -73,15 +76,16 @@ impl<T, A> Choice<T, A> {
     }
 }
 
-/// A row of a table of choices: how the value starts, and each parameter with its aliases, its
-/// setter and its meaning.
+/// A row of a table of choices: what it is and where it was published, how the value starts, and
+/// each parameter with its aliases, its setter and its meaning.
 macro_rules! choice {
     (
-        $name:literal, $wrap:expr, $start:expr
+        $name:literal, $source:expr, $wrap:expr, $start:expr
         $(, $param:ident $(| $alias:ident)*: $kind:expr => $setter:expr; $meaning:expr)* $(,)?
     ) => {
         $crate::choices::Choice {
             name: $name,
+            source: $source,
             params: &[$($crate::choices::Param {
                 names: &[stringify!($param) $(, stringify!($alias))*],
                 meaning: $meaning,
@@ -302,6 +306,7 @@ mod tests {
 
     const TABLE: [Choice<Loop, usize>; 1] = [choice!(
         "loop",
+        ["goes round", "no paper"],
         |value| value,
         |&start| Loop { rounds: start, exact: false },
         rounds | turns: count => Loop::rounds; ["rounds at most", "7", "at least 1"],

@@ -26,7 +26,7 @@ pub(crate) fn run(
     let (chosen, text) = if name.is_empty() {
         // The list of consensus functions is that of the catalogue.
         let listed: Vec<&Entry> = all.iter().filter(|e| e.beside != Some(EDGES)).collect();
-        let text: String = listed.iter().map(|entry| entry.line()).collect();
+        let text = lines(&listed, matches!(command, Command::Consensus(_)));
         (listed, text)
     } else {
         let found = named(name, &all)?;
@@ -47,6 +47,14 @@ fn named<'a>(name: &str, all: &'a [Entry]) -> Outcome<Vec<&'a Entry>> {
     }
     let goes = |entry: &&Entry| entry.name == name || entry.goes_with.contains(&name);
     Ok(all.iter().filter(goes).collect())
+}
+
+/// A line for each; those of consensus functions begin with the bare name.
+fn lines(entries: &[&Entry], bare: bool) -> String {
+    let heading = |entry: &&Entry| if bare { entry.name.to_owned() } else { entry.heading() };
+    let headings: Vec<String> = entries.iter().map(heading).collect();
+    let width = headings.iter().map(String::len).max().unwrap_or(0);
+    entries.iter().zip(&headings).map(|(entry, heading)| entry.line(heading, width)).collect()
 }
 
 /// What a command lets one choose from.
@@ -105,23 +113,29 @@ struct Entry {
     /// The names that its parameters go with.
     goes_with: &'static [&'static str],
     /// One line about it, and where it was published.
-    source: Option<[&'static str; 2]>,
+    source: [&'static str; 2],
     parameters: Vec<Explained>,
 }
 
 impl Entry {
     fn of_method(method: &Method) -> Self {
         let parameters = method.parameters().iter().map(Explained::from).collect();
-        let source = Some([method.about(), method.paper()]);
-        Entry { source, ..Entry::new("--method", method.name(), parameters) }
+        let source = [method.about(), method.paper()];
+        Entry::new("--method", method.name(), source, parameters)
     }
 
     fn of_choice<T, A>(option: &'static str, choice: &Choice<T, A>) -> Self {
-        Entry::new(option, choice.name, choice.params.iter().map(Explained::from).collect())
+        let parameters = choice.params.iter().map(Explained::from).collect();
+        Entry::new(option, choice.name, choice.source, parameters)
     }
 
-    fn new(option: &'static str, name: &'static str, parameters: Vec<Explained>) -> Self {
-        Entry { option, name, beside: None, goes_with: &[], source: None, parameters }
+    fn new(
+        option: &'static str,
+        name: &'static str,
+        source: [&'static str; 2],
+        parameters: Vec<Explained>,
+    ) -> Self {
+        Entry { option, name, beside: None, goes_with: &[], source, parameters }
     }
 
     fn with(self, option: &'static str) -> Self {
@@ -142,24 +156,18 @@ impl Entry {
         }
     }
 
-    /// The names of its parameters in one line.
-    fn line(&self) -> String {
+    /// What it is and the names of its parameters, in one line.
+    fn line(&self, heading: &str, width: usize) -> String {
         let names = self.params().join(", ");
-        let Some([about, paper]) = self.source else {
-            let names = if names.is_empty() { "no parameters" } else { names.as_str() };
-            return format!("{:30}{names}\n", self.heading());
-        };
         let names = if names.is_empty() { names } else { format!(" ({names})") };
-        format!("{:10} {about}{names}. {paper}\n", self.name)
+        let [about, paper] = self.source;
+        format!("{heading:width$} {about}{names}. {paper}\n")
     }
 
     /// What its parameters mean.
     fn explanation(&self) -> String {
-        let about = self.source.map_or(String::new(), |[about, paper]| format!("{about}. {paper}"));
-        let mut text = match about.as_str() {
-            "" => format!("{}\n", self.heading()),
-            about => format!("{}: {about}\n", self.heading()),
-        };
+        let [about, paper] = self.source;
+        let mut text = format!("{}: {about}. {paper}\n", self.heading());
         if self.parameters.is_empty() {
             text.push_str("  no parameters\n");
         }
@@ -173,16 +181,15 @@ impl Entry {
     }
 
     fn json(&self) -> Value {
+        let [about, paper] = self.source;
         let mut object = json!({
             "option": self.option,
             "name": self.name,
+            "about": about,
+            "paper": paper,
             "params": self.params(),
             "parameters": self.parameters.iter().map(Explained::json).collect::<Vec<_>>(),
         });
-        if let Some([about, paper]) = self.source {
-            object["about"] = json!(about);
-            object["paper"] = json!(paper);
-        }
         if let Some(option) = self.beside {
             object["with"] = json!(option);
         }
@@ -248,10 +255,15 @@ mod tests {
     }
 
     #[test]
-    fn every_parameter_is_explained() {
+    fn every_entry_and_parameter_is_explained() {
         let mut explained = 0;
         for entry in all().iter().flatten() {
             let mut names = entry.params();
+            for text in entry.source {
+                let place = entry.heading();
+                assert!(!text.trim().is_empty() && text.trim() == text, "{place}: {text:?}");
+                assert!(!text.ends_with('.') && !text.contains('\n'), "{place}: {text:?}");
+            }
             for p in &entry.parameters {
                 let place = format!("{}: {}", entry.heading(), p.name);
                 for text in [p.name, p.about, p.default, p.range] {
@@ -283,7 +295,7 @@ mod tests {
         let text = found.iter().find(|entry| entry.name == "rmc").map(Entry::explanation);
         let text = text.unwrap();
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "--method rmc");
+        assert!(lines[0].starts_with("--method rmc: robust completion of "), "{text}");
         let at = lines.iter().position(|line| line.starts_with("  d0 (apart_below)")).unwrap();
         assert!(lines[at].ends_with("calls the same are known to be apart"), "{text}");
         assert_eq!(lines[at + 1].trim(), "default: 0; values: at least 0, below d1");

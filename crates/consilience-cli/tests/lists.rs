@@ -62,6 +62,9 @@ fn a_name_explains_what_the_list_names() {
         for entry in &all {
             let name = text(entry, "name");
             assert!(listed.contains(name), "{command}: {name}: {listed}");
+            for key in ["about", "paper"] {
+                assert!(listed.contains(text(entry, key)), "{command}: {entry}");
+            }
             let one = methods(&folder, &format!("{command} --list {name}"));
             assert!(one.contains(entry), "{command}: {name}");
             let explained = folder.ok(&format!("{command} --list {name}")).stdout;
@@ -86,23 +89,24 @@ fn a_name_explains_what_the_list_names() {
 fn names_of_other_options_are_explained_too() {
     let folder = Folder::new();
     let network = folder.ok("consensus --list network-linkage").stdout;
-    assert!(network.starts_with("--method network-linkage with --edges\n"), "{network}");
+    assert!(network.starts_with("--method network-linkage with --edges: "), "{network}");
     let metric = folder.ok("cluster --list itml").stdout;
-    assert!(metric.starts_with("--metric itml\n") && metric.contains("quantiles"), "{metric}");
+    assert!(metric.starts_with("--metric itml: ") && metric.contains("quantiles"), "{metric}");
     let plain = folder.ok("cluster --list euclidean").stdout;
-    assert_eq!(plain, "--metric euclidean\n  no parameters\n");
+    assert!(plain.starts_with("--metric euclidean: distances as they are"), "{plain}");
+    assert!(plain.ends_with("\n  no parameters\n"), "{plain}");
     // With pairs and with answers.
     assert_eq!(methods(&folder, "complete --list rdml").len(), 2);
     for name in ["metric", "completion"] {
         let rule = folder.ok(&format!("update --list {name}")).stdout;
-        assert!(rule.starts_with(&format!("--rule {name}\n")), "{rule}");
-        assert!(rule.contains("\nwith --features also (growth)\n"), "{rule}");
+        assert!(rule.starts_with(&format!("--rule {name}: ")), "{rule}");
+        assert!(rule.contains("\nwith --features also (growth): "), "{rule}");
         assert!(rule.contains("grown_members"), "{rule}");
     }
     // Rules that refuse --features.
     for name in ["exact", "additive", "multiplicative"] {
         let rule = folder.ok(&format!("update --list {name}")).stdout;
-        assert!(rule.starts_with(&format!("--rule {name}\n")), "{rule}");
+        assert!(rule.starts_with(&format!("--rule {name}: ")), "{rule}");
         assert!(!rule.contains("--features") && !rule.contains("grown_members"), "{rule}");
     }
     let named = folder.ok("consensus --list lwea").stdout;

@@ -39,7 +39,12 @@ const MAX_PAIRS: Meaning =
 
 /// `--method`.
 pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
-    choice!("fpc", boxed, |ask: &Ask| Fpc::new(ask.clusters).seed(ask.seed),
+    choice!("fpc",
+        [
+            "farthest-point clustering: the next centre is the object farthest from those so far",
+            "Gonzalez, Theoretical Computer Science 38, 1985; Yang et al., 2015",
+        ],
+        boxed, |ask: &Ask| Fpc::new(ask.clusters).seed(ask.seed),
         first: count => Fpc::first;
             [
                 "the object that is the first centre",
@@ -47,25 +52,51 @@ pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
                 "0 to the number of objects, less 1",
             ],
     ),
-    choice!("nnc", boxed, |ask: &Ask| Nnc::new(ask.clusters)
-        .seed(ask.seed)
-        .memory_budget(ask.budget)),
-    choice!("kmeans", boxed, |ask: &Ask| SeededKMeans::new(ask.clusters).seed(ask.seed),
+    choice!(
+        "nnc",
+        [
+            "nearest-neighbour clustering: objects join the nearest of the labelled sets",
+            "Yang et al., 2015",
+        ],
+        boxed,
+        |ask: &Ask| Nnc::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget)
+    ),
+    choice!("kmeans",
+        [
+            "k-means, from the means of labelled sets where there are any",
+            "Basu, Banerjee & Mooney, ICML 2002",
+        ],
+        boxed, |ask: &Ask| SeededKMeans::new(ask.clusters).seed(ask.seed),
         restarts: count => SeededKMeans::restarts; STARTS,
         max_iterations: count => SeededKMeans::max_iterations; ITERATIONS,
     ),
-    choice!("constrained-kmeans", boxed,
+    choice!("constrained-kmeans",
+        [
+            "k-means that holds labelled objects in the clusters of their labels",
+            "Basu, Banerjee & Mooney, ICML 2002",
+        ],
+        boxed,
         |ask: &Ask| SeededKMeans::constrained(ask.clusters).seed(ask.seed),
         restarts: count => SeededKMeans::restarts; STARTS,
         max_iterations: count => SeededKMeans::max_iterations; ITERATIONS,
     ),
-    choice!("cop-kmeans", boxed,
+    choice!("cop-kmeans",
+        [
+            "k-means that breaks no link",
+            "Wagstaff, Cardie, Rogers & Schroedl, ICML 2001",
+        ],
+        boxed,
         |ask: &Ask| CopKMeans::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
         max_iterations: count => CopKMeans::max_iterations; ITERATIONS,
         search_limit: count => CopKMeans::search_limit;
             ["steps of the search for a first assignment at most", "1000000", "at least 1"],
     ),
-    choice!("pck-means", boxed,
+    choice!("pck-means",
+        [
+            "k-means with a price for each broken link",
+            "Basu, Banerjee & Mooney, SDM 2004",
+        ],
+        boxed,
         |ask: &Ask| PckMeans::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
         weight: number => PckMeans::weight;
             [
@@ -75,7 +106,12 @@ pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
             ],
         max_iterations: count => PckMeans::max_iterations; ITERATIONS,
     ),
-    choice!("mpck-means", boxed,
+    choice!("mpck-means",
+        [
+            "k-means with a price for each broken link, which learns a metric as well",
+            "Bilenko, Basu & Mooney, ICML 2004",
+        ],
+        boxed,
         |ask: &Ask| MpckMeans::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
         per_cluster: flag => MpckMeans::per_cluster;
             ["every cluster has a metric of its own", "false", "true, false"],
@@ -92,7 +128,12 @@ pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
         max_iterations: count => MpckMeans::max_iterations; ITERATIONS,
         max_pairs: count => MpckMeans::max_pairs; MAX_LINKS,
     ),
-    choice!("ccskl", boxed,
+    choice!("ccskl",
+        [
+            "a kernel on eigenvectors of the neighbour graph, fitted to the links",
+            "Li & Liu, ICCV 2009",
+        ],
+        boxed,
         |ask: &Ask| Ccskl::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
         neighbours: count => Ccskl::neighbours;
             ["neighbours of an object in the graph", "20", "at least 1"],
@@ -107,7 +148,12 @@ pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
         restarts: count => Ccskl::restarts;
             ["runs of the k-means on the eigenvectors", "10", "1 to 10000"],
     ),
-    choice!("pmmc", boxed,
+    choice!("pmmc",
+        [
+            "clusters with large margins between them, and a price for each broken link",
+            "Zeng & Cheung, IEEE TKDE 24(5), 2012",
+        ],
+        boxed,
         |ask: &Ask| Pmmc::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
         decay: number => Pmmc::decay;
             ["how strongly scores are kept small", "0.01", "at least 0"],
@@ -122,8 +168,12 @@ pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
 ];
 
 /// `--method auto`.
-pub(crate) static AUTO: [Choice<LinkedClustering, Ask>; 1] = [choice!(
-    "auto", |method| method,
+pub(crate) static AUTO: [Choice<LinkedClustering, Ask>; 1] = [choice!("auto",
+    [
+        "of k-means, PCK-Means, MPCK-Means, ITML, MCCC and the updater, what foretells links best",
+        "no paper: consilience::model::LinkedClustering describes it",
+    ],
+    |method| method,
     |ask: &Ask| LinkedClustering::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
     candidates: text => |method: LinkedClustering, names: String| {
         method.only(&names.split(',').collect::<Vec<_>>())
@@ -188,8 +238,12 @@ impl Making {
 }
 
 /// `--method consensus`.
-pub(crate) static CONSENSUS: [Choice<Making>; 1] = [choice!(
-    "consensus", |making| making, |&()| Making::usual(),
+pub(crate) static CONSENSUS: [Choice<Making>; 1] = [choice!("consensus",
+    [
+        "members from the features, and the consensus of them; takes no links",
+        "no paper: generate and consensus in one",
+    ],
+    |making| making, |&()| Making::usual(),
     generator: text => |making, generator| Making { generator, ..making };
         [
             "what makes the members; its own parameters are generator.NAME, see generate --list",
@@ -233,21 +287,41 @@ pub(crate) static CONSENSUS: [Choice<Making>; 1] = [choice!(
 
 /// `--metric`.
 pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [
-    choice!("euclidean", |()| None, |_: &MemoryBudget| ()),
-    choice!("rsd-diagonal", learner,
+    choice!(
+        "euclidean",
+        ["distances as they are", "no paper: nothing is learned",],
+        |()| None,
+        |_: &MemoryBudget| ()
+    ),
+    choice!("rsd-diagonal",
+        [
+            "weights of features with the largest ratio of split to diameter of the links",
+            "Yang et al., 2015",
+        ],
+        learner,
         |&budget: &MemoryBudget| RsdDiagonal::new().memory_budget(budget),
         bound: number => RsdDiagonal::bound; BOUND,
         max_iterations: count => RsdDiagonal::max_iterations;
             ["rounds in which pairs are generated at most", "10000", "at least 1"],
     ),
-    choice!("rsd-full", learner, |&budget: &MemoryBudget| RsdFull::new().memory_budget(budget),
+    choice!("rsd-full",
+        [
+            "the same as a full matrix",
+            "Yang et al., 2015",
+        ],
+        learner, |&budget: &MemoryBudget| RsdFull::new().memory_budget(budget),
         bound: number => RsdFull::bound; BOUND,
         tolerance: number => RsdFull::tolerance;
             ["gap between the scale and its upper bound at which to stop", "1e-6", "above 0"],
         max_iterations: count => RsdFull::max_iterations;
             ["centres of the barrier method at most, over all rounds", "2000", "at least 1"],
     ),
-    choice!("mmc", learner, |&budget: &MemoryBudget| Mmc::new().memory_budget(budget),
+    choice!("mmc",
+        [
+            "linked objects near, other pairs far apart",
+            "Xing, Ng, Jordan & Russell, NIPS 15, 2003",
+        ],
+        learner, |&budget: &MemoryBudget| Mmc::new().memory_budget(budget),
         diagonal: flag => Mmc::diagonal;
             ["one weight for each feature is learned, not a matrix", "false", "true, false"],
         shrinkage: number => Mmc::shrinkage;
@@ -264,7 +338,12 @@ pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [
             ["iterations at most", "1000", "at least 1"],
         max_pairs: count => Mmc::max_pairs; MAX_PAIRS,
     ),
-    choice!("itml", learner, |&budget: &MemoryBudget| Itml::new().memory_budget(budget),
+    choice!("itml",
+        [
+            "near the Euclidean metric, by information, with bounds on linked pairs",
+            "Davis, Kulis, Jain, Sra & Dhillon, ICML 2007",
+        ],
+        learner, |&budget: &MemoryBudget| Itml::new().memory_budget(budget),
         slack: number => Itml::slack;
             ["how much a violated pair counts against the distance from the prior", "1", "above 0"],
         bounds: span => |itml: Itml, (near, far)| itml.bounds(near, far);
@@ -290,7 +369,12 @@ pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [
             ["sweeps over the pairs at most", "1000", "at least 1"],
         max_pairs: count => Itml::max_pairs; MAX_PAIRS,
     ),
-    choice!("rca", learner, |&budget: &MemoryBudget| Rca::new().memory_budget(budget),
+    choice!("rca",
+        [
+            "whitens the scatter within linked sets",
+            "Bar-Hillel, Hertz, Shental & Weinshall, JMLR 6, 2005",
+        ],
+        learner, |&budget: &MemoryBudget| Rca::new().memory_budget(budget),
         shrinkage: number => Rca::shrinkage;
             [
                 "share of the identity, of which at least 0.001 is taken",
@@ -299,7 +383,12 @@ pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [
             ],
         standardize: flag => Rca::standardize; STANDARDIZE,
     ),
-    choice!("dca", learner, |&budget: &MemoryBudget| Dca::new().memory_budget(budget),
+    choice!("dca",
+        [
+            "directions in which linked sets differ most, against the scatter within them",
+            "Hoi, Liu, Lyu & Ma, CVPR 2006",
+        ],
+        learner, |&budget: &MemoryBudget| Dca::new().memory_budget(budget),
         shrinkage: number => Dca::shrinkage;
             ["share of the identity in the scatter within sets", "found from the data", "0 to 1"],
         standardize: flag => Dca::standardize; STANDARDIZE,
@@ -310,7 +399,12 @@ pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [
                 "at least 1",
             ],
     ),
-    choice!("lmnn", learner, |&budget: &MemoryBudget| Lmnn::new().memory_budget(budget),
+    choice!("lmnn",
+        [
+            "neighbours of one set nearer than those of others, by a margin",
+            "Weinberger & Saul, JMLR 10, 2009",
+        ],
+        learner, |&budget: &MemoryBudget| Lmnn::new().memory_budget(budget),
         neighbours: count => Lmnn::neighbours;
             ["targets of an object; of a smaller set, all there are", "3", "at least 1"],
         pull: number => Lmnn::pull;

@@ -44,7 +44,12 @@ const RESTARTS: Meaning = ["starts of the k-means", "10", "1 to 10000"];
 
 /// `--method`.
 pub(crate) static METHODS: [Choice<Completer, Ask>; 2] = [
-    choice!("mccc", Completer::Mccc,
+    choice!("mccc",
+        [
+            "the similarity of all objects, completed from links and features",
+            "Yi, Zhang, Jin, Qian & Jain, ICML 2013; Yi, PhD thesis, 2014, Chapter 5",
+        ],
+        Completer::Mccc,
         |ask: &Ask| Mccc::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
         published: flag => |mccc: Mccc, asked| if asked { mccc.published() } else { mccc };
             PUBLISHED,
@@ -79,7 +84,12 @@ pub(crate) static METHODS: [Choice<Completer, Ask>; 2] = [
             ["iterations of the solver at most", "500", "at least 1"],
         restarts: count => Mccc::restarts; RESTARTS,
     ),
-    choice!("rdml", Completer::Rdml,
+    choice!("rdml",
+        [
+            "a metric that robust regression learns from links of some objects",
+            "Yi, Jin, Jain, Yang & Jain, NIPS 2012; Yi, PhD thesis, 2014, Chapter 4",
+        ],
+        Completer::Rdml,
         |ask: &Ask| Rdml::new(ask.clusters).seed(ask.seed).memory_budget(ask.budget),
         published: flag => |rdml: Rdml, asked| if asked { rdml.published() } else { rdml };
             PUBLISHED,
@@ -103,8 +113,12 @@ pub(crate) struct FromAnswers {
 }
 
 /// `--method` with `--answers`.
-pub(crate) static ANSWERED: [Choice<FromAnswers, Ask>; 1] = [choice!(
-    "rdml", FromAnswers::made, FromAnswers::new,
+pub(crate) static ANSWERED: [Choice<FromAnswers, Ask>; 1] = [choice!("rdml",
+    [
+        "answers about some objects are completed, and a metric is learned from the pairs",
+        "Yi, Jin, Jain, Yang & Jain, NIPS 2012; Yi, PhD thesis, 2014, Chapter 4",
+    ],
+    FromAnswers::made, FromAnswers::new,
     published: flag => FromAnswers::published; PUBLISHED,
     smoothing | lambda: number => metric(Rdml::smoothing); SMOOTHING,
     smoothing_per_object: per_object => metric(Rdml::smoothing); PER_OBJECT,

@@ -43,11 +43,11 @@ const RATES_BY_CLUSTER: Meaning =
 const TOLERANCE: Meaning = ["stops where no membership changes by more", "1e-4", "above 0"];
 const MAX_ITERATIONS: Meaning = ["iterations of a start at most", "300", "at least 1"];
 
-/// A row: a method with the two parameters that all take, and its own.
+/// A row: a method with the parameters that all take, and its own.
 macro_rules! crowd {
-    ($name:literal, $method:ident $($own:tt)*) => {
+    ($name:literal, $source:expr, $method:ident $($own:tt)*) => {
         choice!(
-            $name, Crowd::made,
+            $name, $source, Crowd::made,
             |ask: &Ask<Clusters>| Crowd::new(CrowdMethod::$method, ask),
             shared: count => Crowd::shared; SHARED,
             copies_once: flag => Crowd::copies_once; COPIES,
@@ -60,8 +60,20 @@ macro_rules! crowd {
 /// `--method`. `shared` is a parameter of the answers, not of the method: with keywords two objects
 /// are the same that share so many of them.
 pub(crate) static METHODS: [Choice<Crowd, Ask<Clusters>>; 11] = [
-    crowd!("auto", Auto),
-    crowd!("block", Block,
+    crowd!(
+        "auto",
+        [
+            "a block model, planted partitions or pairs, by what explains the answers best",
+            "no paper: consilience::crowd::CrowdMethod describes it",
+        ],
+        Auto
+    ),
+    crowd!("block",
+        [
+            "clusters, and rates of each worker",
+            "no paper: consilience::crowd::BlockModel describes it",
+        ],
+        Block,
         restarts: count => model(BlockModel::restarts); RESTARTS,
         pseudo_count: number => model(BlockModel::pseudo_count); PSEUDO_COUNT,
         rates_by_cluster: flag => model(BlockModel::rates_by_cluster); RATES_BY_CLUSTER,
@@ -70,19 +82,34 @@ pub(crate) static METHODS: [Choice<Crowd, Ask<Clusters>>; 11] = [
         tolerance: number => model(BlockModel::tolerance); TOLERANCE,
         max_iterations: count => model(BlockModel::max_iterations); MAX_ITERATIONS,
     ),
-    crowd!("block-by-worker", BlockByWorker,
+    crowd!("block-by-worker",
+        [
+            "clusters that each worker confuses in an own way",
+            "no paper: consilience::crowd::CrowdMethod describes it",
+        ],
+        BlockByWorker,
         restarts: count => model(BlockModel::restarts); RESTARTS,
         pseudo_count: number => model(BlockModel::pseudo_count); PSEUDO_COUNT,
         rates_by_cluster: flag => model(BlockModel::rates_by_cluster); RATES_BY_CLUSTER,
         tolerance: number => model(BlockModel::tolerance); TOLERANCE,
         max_iterations: count => model(BlockModel::max_iterations); MAX_ITERATIONS,
     ),
-    crowd!("latent-class", LatentClass,
+    crowd!("latent-class",
+        [
+            "each task has an own probability of a group for each cluster",
+            "no paper: consilience::crowd::CrowdMethod describes it",
+        ],
+        LatentClass,
         restarts: count => model(BlockModel::restarts); RESTARTS,
         tolerance: number => model(BlockModel::tolerance); TOLERANCE,
         max_iterations: count => model(BlockModel::max_iterations); MAX_ITERATIONS,
     ),
-    crowd!("bayesian", Bayesian,
+    crowd!("bayesian",
+        [
+            "objects have positions, which each worker compares in an own way",
+            "Gomes, Welinder, Krause & Perona, NIPS 2011",
+        ],
+        Bayesian,
         dimensions: count => positions(PositionModel::dimensions);
             ["dimensions of the positions", "4", "1 to 16"],
         components: count => positions(PositionModel::components);
@@ -102,6 +129,10 @@ pub(crate) static METHODS: [Choice<Crowd, Ask<Clusters>>; 11] = [
     ),
     Choice {
         name: "rmc",
+        source: [
+            "robust completion of the pairs that the crowd agrees on",
+            "Yi, PhD thesis, Michigan State University, 2014, Chapter 3",
+        ],
         params: &[
             Param { names: &["shared"], meaning: SHARED },
             Param { names: &["copies_once"], meaning: COPIES },
@@ -113,11 +144,46 @@ pub(crate) static METHODS: [Choice<Crowd, Ask<Clusters>>; 11] = [
         ],
         make: completion,
     },
-    crowd!("log-odds", LogOdds),
-    crowd!("spectral", Spectral),
-    crowd!("dawid-skene", DawidSkene),
-    crowd!("pairs", Pairs),
-    crowd!("planted-partition", PlantedPartition),
+    crowd!(
+        "log-odds",
+        [
+            "eigenvectors of the log-odds that the block model gives each pair",
+            "no paper: consilience::crowd::CrowdMethod describes it",
+        ],
+        LogOdds
+    ),
+    crowd!(
+        "spectral",
+        [
+            "eigenvectors of the mean answers",
+            "no paper: consilience::crowd::CrowdMethod describes it",
+        ],
+        Spectral
+    ),
+    crowd!(
+        "dawid-skene",
+        [
+            "pairs as items with two truths, then eigenvectors",
+            "Dawid & Skene, Applied Statistics 28(1), 1979",
+        ],
+        DawidSkene
+    ),
+    crowd!(
+        "pairs",
+        [
+            "log-odds of pairs, merged greedily; for many small clusters",
+            "merging of Keuper et al., ICCV 2015, unanswered pairs otherwise",
+        ],
+        Pairs
+    ),
+    crowd!(
+        "planted-partition",
+        [
+            "the most probable partition under one rate inside and one between",
+            "Zhang & Peixoto, 2020, with rates integrated out otherwise",
+        ],
+        PlantedPartition
+    ),
 ];
 
 /// A method over answers, and how answers by keyword are read.

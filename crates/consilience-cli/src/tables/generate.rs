@@ -19,7 +19,12 @@ const OF_A_START: Meaning = ["iterations of a start at most", "100", "at least 1
 
 /// `--method`.
 pub(crate) static METHODS: [Choice<Made>; 10] = [
-    choice!("kmeans", boxed, |_| KMeans::new(),
+    choice!("kmeans",
+        [
+            "k-means: clusters about their means, from random starts",
+            "Lloyd, IEEE Trans. Information Theory 28(2), 1982; Arthur & Vassilvitskii, SODA 2007",
+        ],
+        boxed, |_| KMeans::new(),
         restarts: count => KMeans::restarts; RESTARTS,
         max_iterations: count => KMeans::max_iterations; OF_A_START,
         tolerance: number => KMeans::tolerance;
@@ -30,19 +35,34 @@ pub(crate) static METHODS: [Choice<Made>; 10] = [
                 "at least 0",
             ],
     ),
-    choice!("minibatch", boxed, |_| MiniBatchKMeans::new(),
+    choice!("minibatch",
+        [
+            "k-means whose centres follow small samples; for very many objects",
+            "Sculley, WWW 2010",
+        ],
+        boxed, |_| MiniBatchKMeans::new(),
         batch: count => MiniBatchKMeans::batch;
             ["objects of a batch", "1024", "at least 1"],
         batches: count => MiniBatchKMeans::batches;
             ["how many batches", "100", "1 to 1000000"],
     ),
-    choice!("spherical-kmeans", boxed, |_| SphericalKMeans::new(),
+    choice!("spherical-kmeans",
+        [
+            "k-means by directions; for texts and other counts",
+            "Dhillon & Modha, Machine Learning 42, 2001",
+        ],
+        boxed, |_| SphericalKMeans::new(),
         restarts: count => SphericalKMeans::restarts; RESTARTS,
         max_iterations: count => SphericalKMeans::max_iterations; OF_A_START,
         tolerance: number => SphericalKMeans::tolerance;
             ["as of kmeans, of features at length 1", "1e-4", "at least 0"],
     ),
-    choice!("kernel-kmeans", boxed, |_| KernelKMeans::new(),
+    choice!("kernel-kmeans",
+        [
+            "k-means under a Gaussian kernel, with centres in the span of landmarks",
+            "Chitta, Jin, Havens & Jain, KDD 2011",
+        ],
+        boxed, |_| KernelKMeans::new(),
         landmarks: count => KernelKMeans::landmarks;
             [
                 "objects that stand for all, raised to twice the number of clusters",
@@ -53,7 +73,12 @@ pub(crate) static METHODS: [Choice<Made>; 10] = [
             ["kernel width, as a multiple of the median squared distance", "1", "above 0"],
         restarts: count => KernelKMeans::restarts; RESTARTS,
     ),
-    choice!("rpcl", boxed, |_| Rpcl::new(),
+    choice!("rpcl",
+        [
+            "competitive learning that drives spare units away: K clusters or fewer",
+            "Xu, Krzyzak & Oja, IEEE Trans. Neural Networks 4(4), 1993",
+        ],
+        boxed, |_| Rpcl::new(),
         learning_rate: number => Rpcl::learning_rate;
             ["first rate at which the winner moves", "0.05", "above 0, at most 1"],
         penalty_rate: number => Rpcl::penalty_rate;
@@ -75,7 +100,12 @@ pub(crate) static METHODS: [Choice<Made>; 10] = [
                 "true, false",
             ],
     ),
-    choice!("gaussian-mixture", boxed, |_| GaussianMixture::new(),
+    choice!("gaussian-mixture",
+        [
+            "Gaussians with diagonal covariances, by expectation and maximisation",
+            "Dempster, Laird & Rubin, JRSS B 39, 1977",
+        ],
+        boxed, |_| GaussianMixture::new(),
         max_iterations: count => GaussianMixture::max_iterations; ITERATIONS,
         tolerance: number => GaussianMixture::tolerance;
             [
@@ -90,14 +120,24 @@ pub(crate) static METHODS: [Choice<Made>; 10] = [
                 "above 0",
             ],
     ),
-    choice!("fuzzy-c-means", boxed, |_| FuzzyCMeans::new(),
+    choice!("fuzzy-c-means",
+        [
+            "k-means in which objects belong to all clusters, more to the near ones",
+            "Bezdek, 1981",
+        ],
+        boxed, |_| FuzzyCMeans::new(),
         fuzzifier: number => FuzzyCMeans::fuzzifier;
             ["memberships are the softer the larger it is", "2", "above 1, at most 100"],
         max_iterations: count => FuzzyCMeans::max_iterations; ITERATIONS,
         tolerance: number => FuzzyCMeans::tolerance;
             ["stops where the objective falls by less than this share of it", "1e-4", "at least 0"],
     ),
-    choice!("spectral", boxed, |_| Spectral::new(),
+    choice!("spectral",
+        [
+            "k-means on eigenvectors of the similarities; for rings, arcs and bands",
+            "Ng, Jordan & Weiss, NIPS 2001; Zelnik-Manor & Perona, 2004; Chen & Cai, AAAI 2011",
+        ],
+        boxed, |_| Spectral::new(),
         neighbours: count => Spectral::neighbours;
             ["the neighbour whose distance is the scale of an object", "7", "at least 1"],
         nearest: count => Spectral::nearest;
@@ -121,11 +161,21 @@ pub(crate) static METHODS: [Choice<Made>; 10] = [
         restarts: count => Spectral::restarts;
             ["runs of the k-means on the eigenvectors", "5", "1 to 10000"],
     ),
-    choice!("agglomerative", boxed, |_| Agglomerative::default(),
+    choice!("agglomerative",
+        [
+            "joins the two nearest clusters until K are left",
+            "Muellner, 2011",
+        ],
+        boxed, |_| Agglomerative::default(),
         linkage: by_name => |_, linkage| Agglomerative::new(linkage);
             ["how clusters merge", "average", "single, average, complete, ward, centroid, median"],
     ),
-    choice!("uspec", boxed, |_| USpec::new(),
+    choice!("uspec",
+        [
+            "spectral clustering by representatives, in linear time",
+            "Huang, Wang, Wu, Lai & Kwoh, IEEE TKDE 32(6), 2020",
+        ],
+        boxed, |_| USpec::new(),
         representatives: count => USpec::representatives;
             [
                 "representatives at most; lowered to a tenth of the objects, but not below 50",

@@ -25,19 +25,34 @@ pub(crate) struct Ask {
 
 /// `--method`.
 pub(crate) static METHODS: [Choice<AnyConsensus, Ask>; 3] = [
-    choice!("network-propagation", hard,
+    choice!("network-propagation",
+        [
+            "nodes take over the label that co-association of edges gives most weight",
+            "Raghavan, Albert & Kumara, Physical Review E 76, 2007",
+        ],
+        hard,
         |ask: &Ask| NetworkPropagation::new(ask.network.clone()).seed(ask.seed),
         threshold: number => NetworkPropagation::threshold;
             ["edges of less co-association are left out", "0", "at most 1"],
         max_iterations: count => NetworkPropagation::max_iterations;
             ["passes over all nodes at most", "100", "at least 1"],
     ),
-    choice!("network-components", hard,
+    choice!("network-components",
+        [
+            "components of the edges on which enough members agree",
+            "Lancichinetti & Fortunato, Scientific Reports 2, 2012; Tandon et al., 2019",
+        ],
+        hard,
         |ask: &Ask| NetworkComponents::new(ask.network.clone()),
         threshold: number => NetworkComponents::threshold;
             ["least co-association of an edge that joins its ends", "0.5", "above 0, at most 1"],
     ),
-    choice!("network-linkage", hard,
+    choice!("network-linkage",
+        [
+            "the two clusters whose edges members keep together most are merged first",
+            "no paper: consilience::consensus::NetworkLinkage describes it",
+        ],
+        hard,
         |ask: &Ask| NetworkLinkage::new(ask.network.clone(), ask.clusters),
         linkage: among(&Linkage::NAMES[..3]) => NetworkLinkage::linkage;
             [

@@ -46,7 +46,12 @@ const BALANCE: Meaning =
 
 /// `--rule`.
 pub(crate) static RULES: [Choice<Rule, Ask>; 5] = [
-    choice!("metric", Rule::Metric, |ask: &Ask| MetricRule::new(ask.clusters).seed(ask.seed),
+    choice!("metric",
+        [
+            "a metric on the consensus, learned from the links",
+            "no paper: consilience::follow::MetricRule describes it",
+        ],
+        Rule::Metric, |ask: &Ask| MetricRule::new(ask.clusters).seed(ask.seed),
         dimensions: count => MetricRule::dimensions;
             [
                 "dimensions of the embedding",
@@ -74,7 +79,12 @@ pub(crate) static RULES: [Choice<Rule, Ask>; 5] = [
         max_iterations: count => MetricRule::max_iterations;
             ["sweeps over the links of a batch at most", "100", "1 to 10000"],
     ),
-    choice!("completion", Rule::Metric,
+    choice!("completion",
+        [
+            "the similarity of all objects, completed from links and members",
+            "Yi, Zhang, Jin, Qian & Jain, ICML 2013, on members",
+        ],
+        Rule::Metric,
         |ask: &Ask| MetricRule::new(ask.clusters).seed(ask.seed).learner(MapLearner::Completion),
         dimensions: count => MetricRule::dimensions;
             [
@@ -89,7 +99,12 @@ pub(crate) static RULES: [Choice<Rule, Ask>; 5] = [
         caution: if_validated => MetricRule::caution; CAUTION,
         links: by_name => MetricRule::links; LINKS,
     ),
-    choice!("exact", weights, |_: &Ask| ExactUpdate::default(),
+    choice!("exact",
+        [
+            "weights of members that solve the problem of a batch",
+            "Yi, Zhang, Yang, Liu & Wang, KDD 2015",
+        ],
+        weights, |_: &Ask| ExactUpdate::default(),
         loss: by_name => ExactUpdate::loss;
             [
                 "what a violated link costs; squared as in the papers",
@@ -108,7 +123,12 @@ pub(crate) static RULES: [Choice<Rule, Ask>; 5] = [
         max_iterations: count => ExactUpdate::max_iterations;
             ["iterations of an update at most", "1000", "0 to 100000; 0 leaves the weights"],
     ),
-    choice!("additive", weights, |_: &Ask| AdditiveUpdate::default(),
+    choice!("additive",
+        [
+            "weights of members moved by one additive step",
+            "Yi, Zhang, Yang, Liu & Wang, KDD 2015",
+        ],
+        weights, |_: &Ask| AdditiveUpdate::default(),
         step: number => AdditiveUpdate::step;
             [
                 "how far a batch may move the weights, in units of 1 over the number of members",
@@ -117,7 +137,12 @@ pub(crate) static RULES: [Choice<Rule, Ask>; 5] = [
             ],
         balance: flag => AdditiveUpdate::balance; BALANCE,
     ),
-    choice!("multiplicative", weights, |_: &Ask| MultiplicativeUpdate::default(),
+    choice!("multiplicative",
+        [
+            "weights of members moved by one multiplicative step",
+            "Yi, PhD thesis, Michigan State University, 2014, Chapter 6",
+        ],
+        weights, |_: &Ask| MultiplicativeUpdate::default(),
         step: number => MultiplicativeUpdate::step;
             [
                 "how far a batch may move the weights, by its share of errors",
@@ -129,8 +154,12 @@ pub(crate) static RULES: [Choice<Rule, Ask>; 5] = [
 ];
 
 /// What grows members from `--features`.
-pub(crate) static GROWTH: Choice<MemberGrowth, Ask> = choice!(
-    "growth", |growth| growth, |ask: &Ask| MemberGrowth::new(KMeans::new()).seed(ask.seed),
+pub(crate) static GROWTH: Choice<MemberGrowth, Ask> = choice!("growth",
+    [
+        "further members from the features, under a metric learned from the links",
+        "no paper: consilience::follow::MemberGrowth describes it",
+    ],
+    |growth| growth, |ask: &Ask| MemberGrowth::new(KMeans::new()).seed(ask.seed),
     grown_members: count => MemberGrowth::members;
         ["number of members that are grown", "25", "1 to 100000"],
     grown_folds: count => MemberGrowth::folds;

@@ -195,18 +195,18 @@ fn places_that_cannot_be_written() {
 fn too_many_distinct_rows() {
     let root = tempfile::tempdir().unwrap();
     let pool = root.path().join("pool");
-    let shape = made::Shape { files: 4, rows: 100_000, members: 20, distinct: 0, seed: 1 };
+    let shape = made::Shape { files: 4, rows: 200_000, members: 20, distinct: 0, seed: 1 };
     made::ensemble(&pool, &shape).unwrap();
-    let small = Engine::builder().memory(32 << 20).partitions(2).build().unwrap();
+    let small = Engine::builder().memory(64 << 20).partitions(2).build().unwrap();
     let error = job(&pool, &root.path().join("labels"), &small, &()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooLarge);
     assert!(error.message().contains("memory"), "{error}");
     assert_eq!(names(root.path()), ["pool"]);
     // With more memory the rows are grouped on disk, and fit.
-    let larger = Engine::builder().memory(128 << 20).partitions(2).build().unwrap();
+    let larger = Engine::builder().memory(192 << 20).partitions(2).build().unwrap();
     let table = Table::open(&pool).unwrap();
     let rows = larger.distinct(&table, &()).unwrap();
-    assert!(rows.n_distinct() > 375_000 && rows.total() == 400_000);
+    assert!(rows.n_distinct() > 750_000 && rows.total() == 800_000);
     let sample = larger.sample(&table, 1000, Seed(0), &()).unwrap();
     assert_eq!((sample.ensemble().n_objects(), sample.n_distinct()), (1000, rows.n_distinct()));
 }
