@@ -55,7 +55,7 @@ pub(crate) static METHODS: [Choice<Made, Ask>; 9] = [
     choice!(
         "nnc",
         [
-            "nearest-neighbour clustering: objects join the nearest of the labelled sets",
+            "nearest neighbours: objects join the labelled set whose farthest member is nearest",
             "Yang et al., 2015",
         ],
         boxed,
@@ -289,7 +289,7 @@ pub(crate) static CONSENSUS: [Choice<Making>; 1] = [choice!("consensus",
 pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [
     choice!(
         "euclidean",
-        ["distances as they are", "no paper: nothing is learned",],
+        ["distances as they are", "no paper: nothing is learned"],
         |()| None,
         |_: &MemoryBudget| ()
     ),
@@ -306,7 +306,7 @@ pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [
     ),
     choice!("rsd-full",
         [
-            "the same as a full matrix",
+            "a full matrix with the largest ratio of split to diameter of the links",
             "Yang et al., 2015",
         ],
         learner, |&budget: &MemoryBudget| RsdFull::new().memory_budget(budget),
@@ -318,7 +318,7 @@ pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [
     ),
     choice!("mmc",
         [
-            "linked objects near, other pairs far apart",
+            "must-links short in all, cannot-links as long as possible",
             "Xing, Ng, Jordan & Russell, NIPS 15, 2003",
         ],
         learner, |&budget: &MemoryBudget| Mmc::new().memory_budget(budget),
@@ -340,7 +340,7 @@ pub(crate) static METRICS: [Choice<Learner, MemoryBudget>; 8] = [
     ),
     choice!("itml",
         [
-            "near the Euclidean metric, by information, with bounds on linked pairs",
+            "as near to the Euclidean metric, by information, as bounds on the links allow",
             "Davis, Kulis, Jain, Sra & Dhillon, ICML 2007",
         ],
         learner, |&budget: &MemoryBudget| Itml::new().memory_budget(budget),

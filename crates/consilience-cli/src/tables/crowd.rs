@@ -84,7 +84,7 @@ pub(crate) static METHODS: [Choice<Crowd, Ask<Clusters>>; 11] = [
     ),
     crowd!("block-by-worker",
         [
-            "clusters that each worker confuses in an own way",
+            "clusters that every worker confuses in their own way",
             "no paper: consilience::crowd::CrowdMethod describes it",
         ],
         BlockByWorker,
@@ -96,7 +96,7 @@ pub(crate) static METHODS: [Choice<Crowd, Ask<Clusters>>; 11] = [
     ),
     crowd!("latent-class",
         [
-            "each task has an own probability of a group for each cluster",
+            "in each task a cluster goes to its groups with probabilities of its own",
             "no paper: consilience::crowd::CrowdMethod describes it",
         ],
         LatentClass,
@@ -106,7 +106,7 @@ pub(crate) static METHODS: [Choice<Crowd, Ask<Clusters>>; 11] = [
     ),
     crowd!("bayesian",
         [
-            "objects have positions, which each worker compares in an own way",
+            "objects have positions, which every worker compares in their own way",
             "Gomes, Welinder, Krause & Perona, NIPS 2011",
         ],
         Bayesian,

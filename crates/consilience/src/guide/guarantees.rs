@@ -108,7 +108,9 @@
 //!
 //! | equal to | held by | how many |
 //! |---|---|---|
-//! | naive code over objects, trees certified merge by merge | `tests/small_worlds.rs`, `tests/small_methods.rs` | 20,706 ensembles: EAC, PTA, PTGP; similarities of LWEA, WEAC, ECPCS, WCT and SRS; objectives of HBGF, LWGP, QMI, voting and least squares |
+//! | naive EAC, PTA and PTGP, merge by merge | `tests/small_worlds.rs` | 20,706 ensembles |
+//! | naive similarities: LWEA, WEAC, ECPCS, WCT, SRS | `tests/small_methods.rs` | 20,706 |
+//! | naive objectives: HBGF, LWGP, QMI, voting, least squares | `tests/small_methods.rs` | 20,706 |
 //! | definitions of scores | `tests/small_scores.rs` | 41,209 pairs, 18 scores |
 //! | what is possible at all, for batches of constraints | `tests/small_updates.rs` | 8,421 batches, four rules |
 //! | formulas of the papers, computed by another program | `tests/witnesses.rs` | to 1e-10, objectives to 1e-8 |
