@@ -159,7 +159,7 @@ type Made = fn(MemoryBudget) -> Box<dyn ConstrainedClusterer>;
 #[test]
 fn few_objects_of_many_features_need_no_squares_of_the_features() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let (x, d) = (cloud(5, 1_000), 1_000);
+    let (x, d) = (cloud(5, 700), 700);
     let mut pairs = Constraints::new(5).unwrap();
     pairs.add(0, 3, Link::Must).unwrap();
     pairs.add(1, 3, Link::Cannot).unwrap();

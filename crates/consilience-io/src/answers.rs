@@ -351,8 +351,8 @@ impl Columns<'_> {
 
 fn yes(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
-        "1" | "1.0" | "true" | "yes" | "same" => Some(true),
-        "0" | "0.0" | "false" | "no" | "apart" => Some(false),
+        "1" | "1.0" | "true" | "yes" | "y" | "same" => Some(true),
+        "0" | "0.0" | "false" | "no" | "n" | "apart" | "different" => Some(false),
         _ => None,
     }
 }
@@ -481,6 +481,14 @@ mod tests {
         assert_eq!(noted("worker,i,j,same\na,x,x,1\nb,x,y,0\nb,y,y,1\n"), [note]);
         assert!(noted("worker,i,j,same\na,0,1,1\n").is_empty());
         assert!(noted("worker,task,item,group\n0,1,1,0\n").is_empty());
+    }
+
+    #[test]
+    fn yes_and_no_are_said_in_many_words() {
+        for (text, same) in [("Y", 1), ("yes", 1), ("Same", 1), ("n", 0), ("different", 0)] {
+            let t = table(&format!("worker,i,j,same\na,0,1,{text}\n")).unwrap();
+            assert_eq!(t.rows[0][3], same, "{text}");
+        }
     }
 
     #[test]

@@ -210,12 +210,13 @@ impl Places {
                 )
             }
         }
-        match &record[self.at[2]] {
-            link if link.eq_ignore_ascii_case("must") => Ok(Link::Must),
-            link if link.eq_ignore_ascii_case("cannot") => Ok(Link::Cannot),
-            other => Err(malformed(format!(
+        let link = &record[self.at[2]];
+        match link.to_ascii_lowercase().as_str() {
+            "must" | "must-link" | "must_link" => Ok(Link::Must),
+            "cannot" | "cannot-link" | "cannot_link" => Ok(Link::Cannot),
+            _ => Err(malformed(format!(
                 "line {line}, column link: {:?}; expected must or cannot; {EXPECTED}",
-                excerpt(other)
+                excerpt(link)
             ))),
         }
     }
@@ -289,6 +290,7 @@ mod tests {
     fn rows_are_read_with_and_without_a_header() {
         let expected = vec![row(2, 0, 3, Link::Must, ""), row(3, 4, 1, Link::Cannot, "")];
         assert_eq!(read("i,j,link\n0,3,must\n4, 1,Cannot\n").unwrap(), expected);
+        assert_eq!(read("i,j,link\n0,3,must-link\n4,1,cannot_link\n").unwrap(), expected);
         let bare = read("0,3,must,0\n4,1,cannot,7\n").unwrap();
         assert_eq!(bare, vec![row(1, 0, 3, Link::Must, "0"), row(2, 4, 1, Link::Cannot, "7")]);
         assert_eq!(read("i,j,link,batch\n").unwrap(), vec![]);

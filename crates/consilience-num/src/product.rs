@@ -2,32 +2,48 @@
 //!
 //! They have the bits of [`ndarray`]'s own products: those are sums over blocks of 256 terms, one
 //! block after the other, and here a question to the observer comes between some of the blocks.
+//! Rows of the result do not hang on each other, and large products share them out among threads.
 
 use std::ops::Range;
 
-use consilience_core::{Observer, Result, room};
+use consilience_core::{Observer, Result, Stop, room};
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
+use rayon::prelude::*;
 
 /// Terms that are summed together.
 const BLOCK: usize = 256;
 /// Multiplications between two questions, where one block of rows has not more.
 const WORK: usize = 1 << 28;
+/// Multiplications that are worth a thread.
+const SHARE: usize = 1 << 22;
+/// Least rows of the result for a thread, for each of which the second matrix is copied once.
+const ROWS: usize = 64;
 
-/// Calls `with` for the rows of a product, some at a time, and asks before each call.
-fn chunks(
-    rows: usize,
+/// Calls `with` for rows of the table, each time a range of them and their part of it, on all
+/// threads where that is worth it.
+fn shared(
+    out: &mut Array2<f64>,
     work_of_row: usize,
     observer: &dyn Observer,
-    mut with: impl FnMut(Range<usize>),
+    with: impl Fn(Range<usize>, ArrayViewMut2<'_, f64>, &Stop<'_>) + Sync,
 ) -> Result<()> {
-    let blocks = WORK / BLOCK / work_of_row.max(1);
-    let chunk = blocks.clamp(1, 1 << 20) * BLOCK;
-    for first in (0..rows).step_by(chunk) {
-        observer.check()?;
-        with(first..rows.min(first + chunk));
-    }
-    observer.check()
+    let columns = out.ncols();
+    let rows = (SHARE / work_of_row.max(1)).max(ROWS);
+    let stop = Stop::new(observer);
+    let values = out.as_slice_mut().unwrap_or_default();
+    values.par_chunks_mut(rows.saturating_mul(columns).max(1)).enumerate().for_each(|(c, part)| {
+        let (first, len) = (c * rows, part.len() / columns.max(1));
+        if let Ok(part) = ArrayViewMut2::from_shape((len, columns), part) {
+            with(first..first + len, part, &stop);
+        }
+    });
+    stop.check()
+}
+
+/// Blocks of so many terms, between which it is asked whether to go on.
+fn steps(work_of_term: usize) -> usize {
+    (WORK / BLOCK / work_of_term.max(1)).clamp(1, 1 << 20) * BLOCK
 }
 
 /// `A B`.
@@ -42,7 +58,7 @@ fn chunks(
 /// ```
 ///
 /// # Complexity
-/// One multiplication for each row, column and term, on one thread.
+/// One multiplication for each row, column and term.
 ///
 /// # Errors
 /// [`ErrorKind::TooLarge`](consilience_core::ErrorKind::TooLarge),
@@ -53,9 +69,10 @@ pub fn times(
     observer: &dyn Observer,
 ) -> Result<Array2<f64>> {
     let mut out = room::table(a.nrows(), b.ncols())?;
-    chunks(a.nrows(), b.len(), observer, |rows| {
-        let part = a.slice(s![rows.clone(), ..]);
-        general_mat_mul(1.0, &part, &b, 0.0, &mut out.slice_mut(s![rows, ..]));
+    shared(&mut out, b.len(), observer, |rows, mut part, stop| {
+        if !stop.asked() {
+            general_mat_mul(1.0, &a.slice(s![rows, ..]), &b, 0.0, &mut part);
+        }
     })?;
     Ok(out)
 }
@@ -82,11 +99,15 @@ pub fn across(
     observer: &dyn Observer,
 ) -> Result<Array2<f64>> {
     let mut out = room::table(a.ncols(), b.ncols())?;
-    let work = a.ncols().saturating_mul(b.ncols());
-    chunks(a.nrows().min(b.nrows()), work, observer, |rows| {
-        let more = f64::from(u8::from(rows.start > 0));
-        let (a, b) = (a.slice(s![rows.clone(), ..]), b.slice(s![rows, ..]));
-        general_mat_mul(1.0, &a.t(), &b, more, &mut out);
+    let terms = a.nrows().min(b.nrows());
+    shared(&mut out, terms.saturating_mul(b.ncols()), observer, |rows, mut part, stop| {
+        let step = steps(part.len());
+        for first in (0..terms).step_by(step).take_while(|_| !stop.asked()) {
+            let some = first..terms.min(first + step);
+            let more = f64::from(u8::from(first > 0));
+            let (a, b) = (a.slice(s![some.clone(), rows.clone()]), b.slice(s![some, ..]));
+            general_mat_mul(1.0, &a.t(), &b, more, &mut part);
+        }
     })?;
     Ok(out)
 }
@@ -109,8 +130,8 @@ mod tests {
     #[test]
     fn bits_are_those_of_the_whole_product() {
         let mut draw = noise(3);
-        // The last ones in more than one chunk.
-        for (n, d, q) in [(1, 1, 1), (7, 300, 5), (700, 9, 13), (1300, 1024, 1030)] {
+        // The last ones in more than one part.
+        for (n, d, q) in [(1, 1, 1), (7, 300, 5), (700, 9, 13), (1300, 1027, 1030)] {
             let a = Array2::from_shape_fn((n, d), |_| draw() - 0.5);
             let b = Array2::from_shape_fn((n, q), |_| draw() - 0.5);
             assert_eq!(across(a.view(), b.view(), &()).unwrap(), a.t().dot(&b), "{n} {d} {q}");

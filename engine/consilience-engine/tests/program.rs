@@ -131,7 +131,7 @@ fn full_disk() {
 fn interrupts_leave_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    json(at, "make ensemble pool --files 4 --rows 500000 --columns 12 --distinct 2000");
+    json(at, "make ensemble pool --files 4 --rows 250000 --columns 12 --distinct 2000");
     let mut interrupted = 0;
     for wait in [50, 150, 300, 500, 800, 1200] {
         let line = "consensus pool --method lwea --clusters 5 -o labels";

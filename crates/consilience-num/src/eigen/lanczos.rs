@@ -17,6 +17,8 @@ const DENSE: usize = 300;
 const ASSEMBLY: usize = 64;
 /// Shorter directions, relative to |A|, are rounding noise.
 const NOISE: f64 = 1e-14;
+/// The most steps between two looks at the residuals; a full basis is always looked at.
+const FARTHEST_LOOK: usize = 64;
 /// Tolerances below this cannot be met in double precision.
 const LEAST_TOLERANCE: f64 = 1e-13;
 
@@ -246,16 +248,15 @@ fn iterate(mut op: Balanced<'_>, plan: &Plan, seed: Seed) -> Result<Truncated> {
     // In exact arithmetic A V_j touches only V_{j-1}, V_j and V_{j+1}; after a restart the whole
     // basis takes the place of V_{j-1}. The rest is rounding, which the orthonormalisation removes.
     let mut local = 0;
-    let (mut norm, mut iterations) = (0.0f64, 0);
+    let (mut norm, mut iterations, mut looks) = (0.0f64, 0, Looks::new());
     loop {
         op.apply(&next, &mut work, b)?;
         iterations += 1;
         if iterations == 1 {
             op.settle(&mut work);
         }
-        let old = basis.len;
+        let (old, m) = (basis.len, basis.len + b);
         basis.push(&next, b);
-        let m = basis.len;
         let [h] = tall::gram([basis.from(local)], Columns::whole(&work, b));
         if !h.is_all_finite() {
             return not_finite(n, plan, iterations);
@@ -264,33 +265,81 @@ fn iterate(mut op: Balanced<'_>, plan: &Plan, seed: Seed) -> Result<Truncated> {
         project(&mut t, h.as_ref(), local..m, old);
         local = old;
 
-        let Some((theta, s)) = eigen_descending(t.as_ref().submatrix(0, 0, m, m))? else {
-            return not_finite(n, plan, iterations);
-        };
-        norm = norm.max(theta[0].abs()).max(theta[m - 1].abs());
+        let (full, last) = (m + b > stride, iterations >= plan.max_iterations);
+        let mut pairs = None;
+        if full || last || looks.due(iterations) {
+            pairs = eigen_descending(t.as_ref().submatrix(0, 0, m, m))?;
+            let Some((theta, _)) = &pairs else { return not_finite(n, plan, iterations) };
+            norm = norm.max(theta[0].abs()).max(theta[m - 1].abs());
+        }
         let least = NOISE * norm;
         let Some(r) = basis.orthonormalise(&mut work, b, least, &mut stream, op.observer)? else {
             return not_finite(n, plan, iterations);
         };
         std::mem::swap(&mut next, &mut work);
 
+        let Some((theta, s)) = pairs else { continue };
         let wanted = plan.wanted(&theta, plan.count);
         let tail = Mat::from_fn(b, wanted.len(), |i, j| s[(old + i, wanted[j])]);
         // A little below the tolerance, so that rounding does not spoil the check at the end.
-        let done = within(r.as_ref(), tail.as_ref(), 0.9 * plan.tolerance * norm);
-        if wanted.len() == plan.count && (done || iterations >= plan.max_iterations) {
-            let s = mats::from_fn(m, wanted.len(), |i, j| s[(i, wanted[j])])?;
-            let values: Vec<f64> = wanted.iter().map(|&i| theta[i]).collect();
+        let (longest, bound) = (longest(r.as_ref(), tail.as_ref()), 0.9 * plan.tolerance * norm);
+        if wanted.len() == plan.count && (longest <= bound || last) {
             drop((next, work));
-            let vectors = tall::product(basis.from(0), s.as_ref())?;
-            drop(basis);
-            return checked(&op, plan, values, vectors, norm, iterations);
+            return finish(&op, plan, basis, (&theta, s.as_ref()), norm, iterations);
         }
-        if m + b > stride {
+        looks.found(iterations, longest / bound);
+        if full {
             restart(&mut basis, &mut t, &theta, s.as_ref(), &plan.wanted(&theta, plan.keep))?;
             local = 0;
         }
     }
+}
+
+/// At which iterations the projected matrix is decomposed to see how far the residuals are: for a
+/// matrix of some thousand rows that takes longer than the product and the orthogonalisation. They
+/// shrink by about the same factor at every step, so half of the steps that are still to be expected
+/// can be made without a look.
+struct Looks {
+    next: usize,
+    /// An iteration, and the longest residual there over what is allowed.
+    before: Option<(usize, f64)>,
+}
+
+impl Looks {
+    fn new() -> Self {
+        Self { next: 0, before: None }
+    }
+
+    fn due(&self, iteration: usize) -> bool {
+        iteration >= self.next
+    }
+
+    fn found(&mut self, iteration: usize, excess: f64) {
+        let ahead = match self.before.replace((iteration, excess)) {
+            Some((then, more)) if excess < more => {
+                excess.ln() / (more / excess).ln() * (iteration - then) as f64
+            }
+            _ => 1.0,
+        };
+        self.next = iteration + ((ahead / 2.0) as usize).clamp(1, FARTHEST_LOOK);
+    }
+}
+
+/// The wanted pairs, from those of the projected matrix.
+fn finish(
+    op: &Balanced<'_>,
+    plan: &Plan,
+    basis: Basis,
+    (theta, s): (&[f64], MatRef<'_, f64>),
+    norm: f64,
+    iterations: usize,
+) -> Result<Truncated> {
+    let wanted = plan.wanted(theta, plan.count);
+    let values: Vec<f64> = wanted.iter().map(|&i| theta[i]).collect();
+    let s = mats::from_fn(s.nrows(), wanted.len(), |i, j| s[(i, wanted[j])])?;
+    let vectors = tall::product(basis.from(0), s.as_ref())?;
+    drop(basis);
+    checked(op, plan, values, vectors, norm, iterations)
 }
 
 /// Writes the products of the new columns, from `old` on, with the columns of `rows` into the
@@ -307,10 +356,12 @@ fn project(t: &mut Mat<f64>, h: MatRef<'_, f64>, rows: Range<usize>, old: usize)
     }
 }
 
-/// Whether every residual, a column of the product, is short enough.
-fn within(r: MatRef<'_, f64>, tail: MatRef<'_, f64>, bound: f64) -> bool {
+/// The longest residual, a column of the product; NaN where one is.
+fn longest(r: MatRef<'_, f64>, tail: MatRef<'_, f64>) -> f64 {
     let residual = tall::small_product(r, tail);
-    (0..residual.ncols()).all(|j| residual.col(j).norm_l2() <= bound)
+    (0..residual.ncols())
+        .map(|j| residual.col(j).norm_l2())
+        .fold(0.0, |most, x| if x > most || x.is_nan() { x } else { most })
 }
 
 /// Begins again from the eigenvectors that are kept.

@@ -191,4 +191,29 @@ mod tests {
             }
         }
     }
+
+    /// Residuals are not looked at after every product; the end must not be missed by much.
+    #[test]
+    fn iterations_are_hardly_more_than_it_takes() {
+        let n = 2000;
+        let shapes: [&dyn Fn(f64) -> f64; 4] =
+            [&|x| 1.0 - x.sqrt(), &|x| 1.0 - x, &|x| 0.5f64.powf(40.0 * x), &|x| {
+                1.0 / (1.0 + 99.0 * x)
+            }];
+        for (s, shape) in shapes.iter().enumerate() {
+            let value = |i: usize| shape(i as f64 / n as f64);
+            let diagonal = Csr::from_rows(n, (0..n).map(|i| vec![(i as u32, value(i))]));
+            for count in [2, 8, 30] {
+                let options = TruncatedOptions::new(count).tolerance(1e-9).max_iterations(500);
+                let found = truncated_eigen(&diagonal, &options);
+                assert!(found.converged);
+                let most = found.iterations;
+                let stopped = |&most: &usize| {
+                    truncated_eigen(&diagonal, &options.max_iterations(most)).converged
+                };
+                let least = (1..=most).rev().take_while(stopped).last().unwrap();
+                assert!(most <= least + 1 + least / 8, "{s}, {count}: {most}, not {least}");
+            }
+        }
+    }
 }

@@ -136,7 +136,7 @@ fn scales_come_from_all_objects() {
 #[test]
 fn stretches_and_turns() {
     let folder = tempfile::tempdir().unwrap();
-    let x = heaps(270_000, 2);
+    let x = heaps(150_000, 2);
     write_features(&folder.path().join("x"), &x, true, 3);
     let table = Table::open(folder.path().join("x")).unwrap();
     let rounded = x.mapv(|x| x as f32);

@@ -12,8 +12,6 @@ use consilience::{Constraints, Link, Partition, Result, Seed, SideInformation};
 const SWEEPS: usize = 30;
 /// Iterations of constrained k-means.
 const ITERATIONS: usize = 20;
-/// LMNN's time grows with the square of the linked objects, times the features: most of that.
-const LMNN_WORK: usize = 50_000_000;
 
 /// Features, number of classes, and what is known of the pairs.
 pub(crate) struct Task<'a> {
@@ -24,15 +22,14 @@ pub(crate) struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// The clustering by one of the compared methods; `None` where it would take minutes.
-    pub(crate) fn by(&self, method: &str) -> Result<Option<Partition>> {
+    /// The clustering by one of the compared methods.
+    pub(crate) fn by(&self, method: &str) -> Result<Partition> {
         let (k, seed) = (self.k, self.seed);
         let learner: Box<dyn MetricLearner> = match method {
             "PGDM" => Box::new(Mmc::new()),
             "RCA" => Box::new(Rca::new()),
             "DCA" => Box::new(Dca::new()),
             "ITML" => Box::new(Itml::new().max_iterations(SWEEPS)),
-            "LMNN" if self.lmnn_work() > LMNN_WORK => return Ok(None),
             "LMNN" => Box::new(Lmnn::new().max_iterations(100)),
             "PCK" => return self.cluster(&PckMeans::new(k).seed(seed).max_iterations(ITERATIONS)),
             "MPCK" => {
@@ -43,7 +40,7 @@ impl Task<'_> {
         };
         let mapped = learner.fit(self.x.into(), &self.side, &())?.output.apply(self.x)?;
         let found = KMeans::new().restarts(5).fit_centres(mapped.view(), k, seed, &())?;
-        Ok(Some(found.output.partition))
+        Ok(found.output.partition)
     }
 
     /// k-means on the features as they are.
@@ -52,12 +49,8 @@ impl Task<'_> {
         Ok(found.output.partition)
     }
 
-    fn lmnn_work(&self) -> usize {
-        self.side.labelled_objects().len().pow(2) * self.x.ncols()
-    }
-
-    fn cluster(&self, method: &dyn ConstrainedClusterer) -> Result<Option<Partition>> {
-        Ok(Some(method.cluster(self.x.into(), &self.side)?.partition))
+    fn cluster(&self, method: &dyn ConstrainedClusterer) -> Result<Partition> {
+        Ok(method.cluster(self.x.into(), &self.side)?.partition)
     }
 }
 

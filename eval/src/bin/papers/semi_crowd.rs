@@ -144,7 +144,7 @@ fn scores(x: &Array2<f64>, truth: &Partition, n: usize, seed: Seed) -> Result<Ve
         let x = if method == "LMNN" { components.view() } else { x.view() };
         let task = Task { x, k, side: task.side.clone(), seed };
         // A learner may find nothing to learn from: Base then.
-        let partition = task.by(method).ok().flatten();
+        let partition = task.by(method).ok();
         found.push(partition.map_or(Ok(f64::NAN), |p| nmi(&p, truth))?);
     }
     Ok(found)

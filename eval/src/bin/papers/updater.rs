@@ -178,7 +178,7 @@ impl Data {
         Ok(found)
     }
 
-    /// NMI of a compared method after the shown tiers; NaN where it is not run.
+    /// NMI of a compared method after the shown tiers.
     fn compared(&self, method: &str) -> Result<Vec<f64>> {
         let score = |&tier: &usize| {
             let mut links = Constraints::new(self.x.nrows())?;
@@ -187,7 +187,7 @@ impl Data {
             }
             let side = SideInformation::from_constraints(&links);
             let task = Task { x: self.x.view(), k: self.k, side, seed: self.seed };
-            task.by(method)?.map_or(Ok(f64::NAN), |p| nmi(&p, &self.truth))
+            nmi(&task.by(method)?, &self.truth)
         };
         SHOWN.iter().map(score).collect()
     }
@@ -315,8 +315,7 @@ pub(crate) fn by_tier(asked: Asked<'_>) -> std::result::Result<String, Failure> 
     let (seeds, told) = told(asked);
     let text = format!(
         "50 members on tenths, {told}. In both the texts' own method is first on nearly every\n\
-         set, from the first tier on. LMNN is not run where the linked objects make it take \
-         minutes.\n\n"
+         set, from the first tier on.\n\n"
     );
     Ok(text + &tier_by_tier(&all(&SETS, seeds))?)
 }
