@@ -1,7 +1,7 @@
 mod triples;
 
 use consilience_core::{
-    Dense, Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch,
+    Features, Fit, MemoryBudget, Observer, Report, Result, SideInformation, Status, Watch,
     at_least_one, ensure, room,
 };
 use consilience_num::product::times;
@@ -138,14 +138,10 @@ impl Lmnn {
         Ok(())
     }
 
-    /// For p labelled objects: their features with what becomes of them, and so many square
-    /// matrices of the features. Returns what is left for weights.
-    fn check_room(&self, features: &Dense<'_>, p: usize, squares: usize) -> Result<MemoryBudget> {
-        let (n, d) = (features.n_objects(), features.n_features());
-        let tables = [(n + 3 * p, d), (d.saturating_mul(squares), d)];
-        self.budget.check_tables("features of the labelled objects", &tables, 8)?;
-        let rows = tables.iter().map(|t| t.0).fold(0, usize::saturating_add);
-        Ok(self.budget.beside(rows.saturating_mul(d).saturating_mul(8)))
+    /// Refuses labelled objects, weights of pairs and square matrices of the features that do not
+    /// fit.
+    fn check_room(&self, tables: &[(usize, usize)]) -> Result<()> {
+        self.budget.check_tables("labelled objects, and impostors that are near", tables, 8)
     }
 }
 
@@ -165,7 +161,10 @@ impl MetricLearner for Lmnn {
         observer.check()?;
         let mut report = Report::default();
         let objects = side.labelled_sets().concat();
-        self.check_room(&features, objects.len(), 0)?;
+        // The features of the labelled objects, with what becomes of them.
+        let (n, d) = (features.n_objects(), features.n_features());
+        let rows = (n + 3 * objects.len(), d);
+        self.check_room(&[rows])?;
         let standard = Standard::new(&features, self.standardize, observer)?;
         let mut z = standard.z.select(Axis(0), &objects);
         let triples = Triples::new(z.view(), side, self.neighbours, observer)?;
@@ -176,10 +175,11 @@ impl MetricLearner for Lmnn {
             return Ok(Fit::new(standard.alone()?, report));
         }
         let margin = triples.margin(z.view(), observer)?;
-        let left = self.check_room(&features, objects.len(), SQUARES)?;
+        let tables = [rows, (d.saturating_mul(SQUARES), d)];
+        self.check_room(&tables)?;
         let unit = if margin > 0.0 { 1.0 / margin.sqrt() } else { 1.0 };
         z *= unit;
-        let problem = Problem { method: self, z, triples, left, observer };
+        let problem = Problem { method: self, z, triples, tables, observer };
         let l = problem.descend(&mut report)?;
         Ok(Fit::new(standard.map(l * unit)?, report))
     }
@@ -194,8 +194,8 @@ struct Problem<'a> {
     /// The labelled objects, set by set, in the unit of the margin.
     z: Array2<f64>,
     triples: Triples,
-    /// For the weights.
-    left: MemoryBudget,
+    /// What is held beside the weights.
+    tables: [(usize, usize); 2],
     observer: &'a dyn Observer,
 }
 
@@ -274,8 +274,15 @@ impl Problem<'_> {
     }
 
     fn value(&self, l: &Array2<f64>) -> Result<Value> {
-        let y = times(self.z.view(), l.t(), self.observer)?;
-        let pulls = self.triples.pulls(y.view(), self.method.pull, self.left, self.observer)?;
+        let (y, pull) = (times(self.z.view(), l.t(), self.observer)?, self.method.pull);
+        // Those of the place before are held too.
+        let held = self.tables.iter().map(|t| 8 * t.0 * t.1).sum();
+        let most = self.method.budget.beside(held).n_bytes() / 2;
+        let Some(pulls) = self.triples.pulls(y.view(), pull, most, self.observer)? else {
+            let weights = 2 * self.triples.n_weights(y.view(), pull, self.observer)?;
+            self.method.check_room(&[self.tables[0], self.tables[1], (weights, 2)])?;
+            return Err(room::no_room::<(usize, f64)>(weights));
+        };
         let mut objective = pulls.value;
         if self.method.regularization > 0.0 {
             objective += self.weight() * self.away(l).iter().map(|v| v * v).sum::<f64>();
@@ -374,7 +381,7 @@ mod tests {
     fn problem<'a>(method: &'a Lmnn, x: &Array2<f64>, side: &SideInformation) -> Problem<'a> {
         let z = x.select(Axis(0), &side.labelled_sets().concat());
         let triples = Triples::new(z.view(), side, method.neighbours, &()).unwrap();
-        Problem { method, z, triples, left: MemoryBudget::default(), observer: &() }
+        Problem { method, z, triples, tables: [(0, 0); 2], observer: &() }
     }
 
     /// Labels of sets both below and above what products of matrices are taken for, and links.

@@ -1,9 +1,9 @@
 //! Which objects are targets and impostors of which, and what the triples of these say at a map.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use consilience_core::{Error, MemoryBudget, Observer, Pace, Result, SideInformation, Stop, room};
+use consilience_core::{Observer, Pace, Result, SideInformation, Stop, room};
 use consilience_num::product::{across, times};
 use consilience_num::rows::squared;
 use ndarray::{Array2, ArrayView2, s};
@@ -74,7 +74,8 @@ impl Triples {
                     others.truncate(neighbours);
                 }
                 others.sort_by(order);
-                others.into_iter().map(|o| o.1).collect()
+                // Through a reference: else the few would keep the room of all.
+                others.iter().map(|o| o.1).collect()
             };
             Ok(run.objects.clone().zip(apart.rows()).map(nearest).collect())
         };
@@ -110,32 +111,45 @@ impl Triples {
 
     /// The value where the labelled objects are at `y`: `pull` times the squared distance to each
     /// target, and the rest of 1 times what each triple lacks of the margin.
-    ///
-    /// # Errors
-    /// `TooLarge` where the weights exceed the budget.
+    /// `None` where the weights take more than so many bytes.
     pub(super) fn pulls(
         &self,
         y: ArrayView2<'_, f64>,
         pull: f64,
-        budget: MemoryBudget,
+        bytes: u64,
         observer: &dyn Observer,
-    ) -> Result<Pulls> {
-        let held = AtomicUsize::new(0);
-        let of = |run: &Run| -> Result<(f64, Vec<Weights>)> {
+    ) -> Result<Option<Pulls>> {
+        let held = AtomicU64::new(0);
+        let of = |run: &Run| -> Result<Option<(f64, Vec<Weights>)>> {
+            if held.load(Ordering::Relaxed) > bytes {
+                return Ok(None);
+            }
             let part = self.pulls_of(run, y, pull, observer)?;
             let room: usize = part.1.iter().map(Weights::capacity).sum();
-            let bytes = room.saturating_mul(size_of::<(usize, f64)>());
-            let held = bytes.saturating_add(held.fetch_add(bytes, Ordering::Relaxed));
-            // Those of the place before are held too.
-            if (held as u64).saturating_mul(2) > budget.n_bytes() {
-                let what = "impostors that are near: more bytes needed than the memory budget has";
-                return Err(Error::too_large(what));
-            }
-            Ok(part)
+            held.fetch_add((room * size_of::<(usize, f64)>()) as u64, Ordering::Relaxed);
+            Ok(Some(part))
         };
         let parts = self.runs.par_iter().map(of).collect::<Result<Vec<_>>>()?;
+        if held.into_inner() > bytes {
+            return Ok(None);
+        }
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
         let value = parts.iter().map(|p| p.0).sum();
-        Ok(Pulls { value, weights: parts.into_iter().map(|p| p.1).collect() })
+        Ok(Some(Pulls { value, weights: parts.into_iter().map(|p| p.1).collect() }))
+    }
+
+    /// How many weights these are, with the room that a list keeps for more.
+    pub(super) fn n_weights(
+        &self,
+        y: ArrayView2<'_, f64>,
+        pull: f64,
+        observer: &dyn Observer,
+    ) -> Result<usize> {
+        let of = |run: &Run| -> Result<usize> {
+            let (_, weights) = self.pulls_of(run, y, pull, observer)?;
+            Ok(weights.iter().map(Weights::capacity).sum())
+        };
+        self.runs.par_iter().map(of).sum()
     }
 
     fn pulls_of(

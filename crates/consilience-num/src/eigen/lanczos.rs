@@ -297,8 +297,8 @@ fn iterate(mut op: Balanced<'_>, plan: &Plan, seed: Seed) -> Result<Truncated> {
 
 /// At which iterations the projected matrix is decomposed to see how far the residuals are: for a
 /// matrix of some thousand rows that takes longer than the product and the orthogonalisation. They
-/// shrink by about the same factor at every step, so half of the steps that are still to be expected
-/// can be made without a look.
+/// shrink by about the same factor at every step, so half of the steps that are still to be
+/// expected can be made without a look.
 struct Looks {
     next: usize,
     /// An iteration, and the longest residual there over what is allowed.
