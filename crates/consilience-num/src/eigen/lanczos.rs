@@ -81,8 +81,9 @@ const LEAST_TOLERANCE: f64 = 1e-13;
 ///
 /// # Complexity
 /// With b the length of a block and m the size of the basis (6 b, or 128 where that is more), an
-/// iteration takes one product of A with b vectors, `O(n m b)` time for the orthogonalisation and
-/// `O(m^3)` for T. Memory is `n (m + 3 b)` numbers. Matrices with k well separated clusters take
+/// iteration takes one product of A with b vectors and `O(n m b)` time for the orthogonalisation,
+/// and `O(m^3)` for T where convergence is looked at: when the basis is full, and where it is to be
+/// expected. Memory is `n (m + 3 b)` numbers. Matrices with k well separated clusters take
 /// about 10 to 20 iterations for k pairs. Where the system refuses the memory the process ends, and
 /// [`try_truncated_eigen`] returns an error.
 ///
