@@ -38,7 +38,11 @@ impl World {
     fn new(dice: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path();
-        let rows = if cfg!(debug_assertions) { 60_000 } else { 400_000 };
+        let rows = match rounds() {
+            Some(_) if cfg!(debug_assertions) => 60_000,
+            Some(_) => 400_000,
+            None => 20_000,
+        };
         let make = format!("make ensemble pool --files 12 --rows {rows} --columns 10");
         json(at, &format!("{make} --distinct 500 --seed 4"));
         json(at, "consensus pool --method lwea --clusters 5 -o right");

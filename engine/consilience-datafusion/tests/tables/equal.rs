@@ -26,7 +26,7 @@ fn consensus(name: &str, clusters: impl Into<Clusters>, ensemble: &Ensemble) -> 
 #[test]
 fn every_method_at_any_number_of_files_and_partitions() {
     let folder = tempfile::tempdir().unwrap();
-    let ensemble = random(1, 700, 6, 0.05);
+    let ensemble = random(1, 400, 6, 0.05);
     let expected: Vec<(&str, Partition)> =
         methods().iter().map(|m| (m.name(), consensus(m.name(), 3, &ensemble))).collect();
     for (files, group) in [(1, 1000), (2, 100), (5, 37)] {
@@ -38,7 +38,7 @@ fn every_method_at_any_number_of_files_and_partitions() {
             let rows = engine.distinct(&table, &()).unwrap();
             let (expected, _) = ensemble.distinct().unwrap();
             assert_eq!(*rows.ensemble(), expected, "{files} files, {partitions} partitions");
-            assert!(rows.total() == 700 && rows.n_distinct() == expected.n_objects() as u64);
+            assert!(rows.total() == 400 && rows.n_distinct() == expected.n_objects() as u64);
         }
         let engine = engine(files);
         // All of them in five files, where rows are cut up most, and every fourth in fewer.

@@ -29,7 +29,7 @@ fn written(
 #[test]
 fn probabilities_of_all_rows() {
     let folder = tempfile::tempdir().unwrap();
-    let ensemble = random(3, 900, 6, 0.1);
+    let ensemble = random(3, 500, 6, 0.1);
     let expected = soft(&ensemble);
     for (files, partitions) in [(1, 1), (3, 4)] {
         let pool = folder.path().join(format!("pool{files}"));

@@ -49,7 +49,7 @@ fn same(place: &std::path::Path, expected: &Ensemble, what: &str) {
 #[test]
 fn other_methods_draw_what_the_library_draws() {
     let folder = tempfile::tempdir().unwrap();
-    let x = uneven(3000, 5);
+    let x = uneven(1500, 5);
     for single in [false, true] {
         let rounded = x.mapv(|x| x as f32);
         for (files, partitions) in [(1, 1), (4, 3)] {
@@ -76,7 +76,7 @@ fn other_methods_draw_what_the_library_draws() {
                         .seed(Seed(4));
                     let name = method.name();
                     let what = format!("{name}, {scale:?}, {files} files, single: {single}");
-                    for sample in [3000, 100] {
+                    for sample in [1500, 100] {
                         let place = folder.path().join(format!("{sample} of {what}"));
                         let setup = setup.clone().sample(sample);
                         let done = generate(&engine(partitions), &table, &setup, &place).unwrap();
