@@ -25,7 +25,7 @@ use paths::Job;
 const CHILD: &str = "CONSILIENCE_REFUSED_CHILD";
 
 /// Requests that are refused at most, the first ones: iterations ask for the same again and again.
-const MOST: usize = 16;
+const MOST: usize = 25;
 
 /// How runs of one path ended, each with another request refused.
 #[derive(Default)]

@@ -11,6 +11,7 @@ mod protocol;
 pub(crate) const HEADING: &str = "Yang et al. 2015: a few labels";
 
 const COLUMNS: usize = 8;
+
 const INTRODUCTION: &str = "\
 Table 2: Rand index over all pairs of objects, features in [1, 2], five labels per class (ecoli:
 two), 20 draws of labels as in the paper; 11 of its 20 sets are at hand. The last column is ours

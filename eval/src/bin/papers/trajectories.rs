@@ -167,7 +167,7 @@ pub(crate) fn comparison(asked: Asked<'_>) -> Result<String, Failure> {
     let draws = ensembles.first().map_or(0, Vec::len);
     let mut text = format!(
         "At the best and at the true number of clusters, {draws} draws; of ECMC, where a \
-         completion takes seconds\n(LS: one to twenty minutes), {}. The lines with METIS are of a \
+         completion takes seconds\n(LS: minutes), {}. The lines with METIS are of a \
          build with the feature `metis`.\n\n| method |",
         draws.min(FEW_DRAWS)
     );
